@@ -1,0 +1,74 @@
+# The front door. Every target first installs what it needs and is missing (scripts/setup.sh), then says what it does.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+export JOBS
+
+CTEST = ctest --output-on-failure --no-tests=error --timeout 600 -j $(JOBS) --test-dir
+
+.PHONY: help
+help: ## this list
+	@echo "make TARGET, where TARGET is one of"
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s%s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: setup
+setup: ## install what is missing for all targets below, and nothing else (Debian 12)
+	@scripts/setup.sh
+
+.PHONY: demo
+demo: build ## schedule a GPU cluster in memory and show what went where, and why not (ONCE=1: never wait for a key)
+	@bin/kubenexus demo $(if $(filter 1,$(ONCE)),--once)
+
+.PHONY: test
+test: ## build everything and run every test, fuzz targets included
+	@scripts/setup.sh build test fuzz
+	@scripts/build.sh release --tests all
+	@echo "== tests"
+	@$(CTEST) build/release
+	@scripts/build.sh fuzz fuzzers
+	@echo "== fuzz targets, a few seconds each"
+	@$(CTEST) build/fuzz
+
+.PHONY: build
+build: ## build the programs into bin/
+	@scripts/setup.sh build
+	@scripts/build.sh release programs
+
+.PHONY: check
+check: lint test ## what to run before a commit: lint, then test
+
+.PHONY: lint
+lint: ## format, style rules and clang-tidy, changing nothing
+	@scripts/setup.sh build test lint
+	@scripts/lint.sh
+
+.PHONY: format
+format: ## let clang-format rewrite the sources
+	@scripts/setup.sh lint
+	@scripts/lint.sh fix-format
+
+.PHONY: bench-engine
+bench-engine: ## how many decisions a second, on one core, without I/O (build/bench/engine.json)
+	@scripts/setup.sh build test
+	@scripts/build.sh release --tests bench-engine
+	@mkdir -p build/bench
+	@bin/bench-engine --out build/bench/engine.json
+
+.PHONY: test-asan
+test-asan: ## every test under the address and undefined behaviour sanitizers
+	@scripts/setup.sh build test
+	@scripts/build.sh asan --tests all
+	@$(CTEST) build/asan
+
+# g++'s thread sanitizer cannot start where the kernel scatters mappings more widely than this.
+NO_ASLR = $(shell [ "$$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 0)" -le 28 ] || echo setarch -R)
+
+.PHONY: test-tsan
+test-tsan: ## every test under the thread sanitizer
+	@scripts/setup.sh build test
+	@scripts/build.sh tsan --tests all
+	@$(NO_ASLR) $(CTEST) build/tsan

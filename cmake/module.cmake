@@ -1,0 +1,86 @@
+# knx_module(<name> DEPENDS <modules and libraries>): one library for one folder of src/, made of all its
+# *.cc files; *_test.cc and *_prop_test.cc beside them become one test program, *_fuzz.cc one fuzz target each.
+function(knx_module name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;TEST_DEPENDS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cc)
+  set(tests ${sources})
+  set(fuzzers ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cc$")
+  list(FILTER sources EXCLUDE REGEX "_(test|fuzz|bench)\\.cc$")
+
+  add_library(knx_${name} STATIC ${sources})
+  target_include_directories(knx_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(knx_${name} PUBLIC ${ARG_DEPENDS})
+
+  if(tests AND KNX_TESTS)
+    add_executable(${name}_test ${tests})
+    target_link_libraries(${name}_test PRIVATE knx_${name} ${ARG_TEST_DEPENDS} GTest::gtest GTest::gmock_main rapidcheck)
+    target_compile_definitions(${name}_test PRIVATE KNX_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    # Debian's rapidcheck headers do not survive our warnings.
+    target_compile_options(${name}_test PRIVATE -Wno-conversion -Wno-shadow)
+    target_precompile_headers(${name}_test PRIVATE <gtest/gtest.h> <string> <vector> <fmt/format.h>)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      target_compile_options(${name}_test PRIVATE -fpch-preprocess)  # for ccache
+    endif()
+    add_test(NAME ${name} COMMAND ${name}_test --gtest_brief=1)
+  endif()
+
+  if(KNX_TESTS OR KNX_FUZZ)
+    foreach(fuzzer ${fuzzers})
+      get_filename_component(target ${fuzzer} NAME_WE)
+      knx_fuzz_target(${target} ${fuzzer} knx_${name})
+    endforeach()
+  endif()
+endfunction()
+
+# With clang and KNX_FUZZ the target explores by itself; without, it replays the committed corpus, so that every
+# build of ours runs every reader on every input that was ever found interesting. An input that fails is kept in
+# <build>/corpus; it belongs into tests/corpus once the reader is mended.
+function(knx_fuzz_target target source library)
+  set(corpus ${PROJECT_SOURCE_DIR}/tests/corpus/${target})
+  if(KNX_FUZZ)
+    set(found ${CMAKE_BINARY_DIR}/corpus/${target})
+    add_executable(${target} ${source})
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer)
+    target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+    add_test(NAME ${target} COMMAND ${target} -runs=20000 -max_total_time=10 -timeout=5
+                                    -artifact_prefix=${found}- ${found} ${corpus})
+    file(MAKE_DIRECTORY ${found})
+  else()
+    add_executable(${target} ${source} ${PROJECT_SOURCE_DIR}/tests/corpus/replay.cc)
+    add_test(NAME ${target} COMMAND ${target} ${corpus})
+  endif()
+  target_link_libraries(${target} PRIVATE ${library})
+  add_dependencies(fuzzers ${target})
+endfunction()
+
+# knx_program(<name> SOURCES <files> DEPENDS <modules and libraries>): a program somebody starts, put in KNX_BIN_DIR.
+function(knx_program name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${name} PRIVATE ${ARG_DEPENDS})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${KNX_BIN_DIR})
+  add_dependencies(programs ${name})
+endfunction()
+
+# A header must compile alone. x.cc includes x.h first (the style check sees to it), which proves it for most;
+# this compiles the headers that have no x.cc.
+function(knx_check_lone_headers)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} *.h)
+  set(sources)
+  foreach(header ${headers})
+    string(REGEX REPLACE "\\.h$" ".cc" twin ${CMAKE_CURRENT_SOURCE_DIR}/${header})
+    if(NOT EXISTS ${twin})
+      set(source ${CMAKE_CURRENT_BINARY_DIR}/lone_headers/${header}.cc)
+      file(CONFIGURE OUTPUT ${source} CONTENT "#include \"@header@\"\n" @ONLY)
+      list(APPEND sources ${source})
+    endif()
+  endforeach()
+  if(sources)
+    add_library(lone_headers OBJECT ${sources})
+    target_include_directories(lone_headers PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+    target_compile_options(lone_headers PRIVATE -O0 -g0)
+  endif()
+endfunction()
