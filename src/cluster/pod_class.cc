@@ -1,0 +1,56 @@
+#include "cluster/pod_class.h"
+
+#include "base/check.h"
+#include "k8s/names.h"
+#include "k8s/pod_requests.h"
+
+namespace knx::cluster {
+
+ClassId ClassTable::Acquire(const k8s::PodSpec& spec, ResourceNames& names) {
+  scratch_.clear();
+  AppendClassKey(spec, scratch_);
+  if (const auto it = index_.find(scratch_); it != index_.end()) {
+    ++classes_[it->second.index].pods;
+    return it->second;
+  }
+  ClassId id{static_cast<std::uint32_t>(classes_.size())};
+  if (free_.empty()) {
+    classes_.emplace_back();
+  } else {
+    id = free_.back();
+    free_.pop_back();
+  }
+  PodClass& made = classes_[id.index];
+  made.spec = spec;
+  made.requests = ToResourceVector(k8s::PodRequests(spec), names);
+  const k8s::AssumedUsage assumed = k8s::AssumedPodUsage(spec);
+  made.assumed_cpu = assumed.milli_cpu;
+  made.assumed_memory = assumed.memory;
+  made.ports = HostPortsOf(spec);
+  made.serial = next_serial_++;
+  made.pods = 1;
+  made.key = scratch_;
+  index_.emplace(scratch_, id);
+  return id;
+}
+
+void ClassTable::Release(ClassId id) {
+  PodClass& pod_class = classes_[id.index];
+  KNX_CHECK(pod_class.pods > 0, "a class lost more pods than it had");
+  if (--pod_class.pods > 0) return;
+  index_.erase(pod_class.key);
+  pod_class = {};
+  free_.push_back(id);
+}
+
+std::size_t ClassTable::bytes() const {
+  std::size_t total = classes_.capacity() * sizeof(PodClass) + free_.capacity() * sizeof(ClassId) +
+                      index_.capacity() * (sizeof(std::string) + sizeof(ClassId) + 1);
+  for (const PodClass& pod_class : classes_) {
+    // The spec holds about what the key does, in separate pieces.
+    total += 4 * pod_class.key.capacity() + pod_class.requests.capacity() * sizeof(ResourceAmount);
+  }
+  return total;
+}
+
+}  // namespace knx::cluster

@@ -1,0 +1,53 @@
+// Pods that no plugin can tell apart share a class: what they ask for is kept, and judged, once.
+// The key holds only what decisions read. Labels are not part of it unless a selector reads them,
+// so the pods of a StatefulSet or an indexed Job are one class although each has a label of its
+// own.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text_map.h"
+#include "cluster/host_ports.h"
+#include "cluster/ids.h"
+#include "cluster/resources.h"
+#include "k8s/objects.h"
+
+namespace knx::cluster {
+
+struct PodClass {
+  k8s::PodSpec spec;
+  ResourceVector requests;  // what its pods take from a node
+  std::int64_t assumed_cpu = 0, assumed_memory = 0;
+  std::vector<HostPort> ports;
+  std::uint64_t serial = 0;  // never used again, unlike the id
+  std::uint32_t pods = 0;    // that are of this class now
+  std::string key;
+};
+
+class ClassTable {
+ public:
+  // The class of `spec`; counts one more pod in it.
+  ClassId Acquire(const k8s::PodSpec& spec, ResourceNames& names);
+  void AcquireAgain(ClassId id) { ++classes_[id.index].pods; }
+  // A class without pods is forgotten.
+  void Release(ClassId id);
+
+  [[nodiscard]] const PodClass& Get(ClassId id) const { return classes_[id.index]; }
+  [[nodiscard]] std::size_t size() const { return index_.size(); }
+  [[nodiscard]] std::size_t bytes() const;
+
+ private:
+  std::vector<PodClass> classes_;
+  std::vector<ClassId> free_;
+  TextMap<ClassId> index_;
+  std::uint64_t next_serial_ = 1;
+  std::string scratch_;  // the key under construction, kept for its capacity
+};
+
+// The bytes that are equal for two specs exactly if no plugin can tell them apart.
+void AppendClassKey(const k8s::PodSpec& spec, std::string& out);
+
+}  // namespace knx::cluster

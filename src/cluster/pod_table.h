@@ -1,0 +1,87 @@
+// Pods as compact records. What many pods share is in their class and label set.
+#pragma once
+
+#include <absl/container/flat_hash_set.h>
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/symbol.h"
+#include "base/time.h"
+#include "cluster/ids.h"
+#include "cluster/resources.h"
+#include "k8s/objects.h"
+#include "k8s/pod_requests.h"
+
+namespace knx::cluster {
+
+// For a pod whose status says that it takes something else than its class asks for.
+struct InPlaceUsage {
+  ResourceVector requests;
+  k8s::AssumedUsage assumed;
+  friend bool operator==(const InPlaceUsage&, const InPlaceUsage&) = default;
+};
+
+struct Pod {
+  std::string name, uid;
+  Symbol namespace_;
+  ClassId pod_class;
+  LabelSetId labels;
+  NodeRow node;       // where it takes room: bound, or assumed to be
+  NodeRow nominated;  // where preemption made room for it
+  std::int32_t priority = 0;
+  bool assumed = false;      // ours, and not yet confirmed by the API server
+  bool terminating = false;  // has a deletion timestamp
+  std::int64_t generation = 0;
+  Time created, started;
+  std::vector<std::string> gates;
+  std::unique_ptr<InPlaceUsage> in_place;
+};
+
+class PodTable {
+ public:
+  PodTable();
+  PodTable(const PodTable&) = delete;
+  PodTable& operator=(const PodTable&) = delete;
+
+  // The uid must be new.
+  PodId Add(Pod pod);
+  Pod Remove(PodId id);
+  [[nodiscard]] PodId Find(std::string_view uid) const;
+  [[nodiscard]] const Pod& Get(PodId id) const { return *pods_[id.index]; }
+  [[nodiscard]] Pod& Edit(PodId id) { return *pods_[id.index]; }
+  [[nodiscard]] bool Contains(PodId id) const {
+    return id.index < pods_.size() && pods_[id.index].has_value();
+  }
+  [[nodiscard]] std::size_t size() const { return by_uid_.size(); }
+  // Ids are below this; Contains() tells which are in use.
+  [[nodiscard]] std::uint32_t id_limit() const { return static_cast<std::uint32_t>(pods_.size()); }
+  [[nodiscard]] std::size_t bytes() const;
+
+ private:
+  // The set holds ids and looks the uids up in the table, so that each is stored once.
+  struct UidHash {
+    using is_transparent = void;
+    const PodTable* table;
+    std::size_t operator()(PodId id) const;
+    std::size_t operator()(std::string_view uid) const;
+  };
+  struct UidEqual {
+    using is_transparent = void;
+    const PodTable* table;
+    bool operator()(PodId a, PodId b) const { return a == b; }
+    bool operator()(PodId a, std::string_view uid) const;
+    bool operator()(std::string_view uid, PodId a) const { return (*this)(a, uid); }
+  };
+
+  std::deque<std::optional<Pod>> pods_;
+  std::vector<PodId> free_;
+  absl::flat_hash_set<PodId, UidHash, UidEqual> by_uid_;
+};
+
+}  // namespace knx::cluster

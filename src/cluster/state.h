@@ -1,0 +1,171 @@
+// The cluster as the core knows it: nodes, pods, who is where, who is nominated where.
+// One owner, no locks. Between Mark() and Rollback() a plan (places, displacements, nominations) is
+// tried on the state itself, never on a copy; what happens in the cluster meanwhile has to wait. A
+// rollback restores values and marks what it touched as changed, so that no cache can mistake the
+// state after it for the state before.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/symbol.h"
+#include "cluster/change_log.h"
+#include "cluster/image_table.h"
+#include "cluster/label_sets.h"
+#include "cluster/node_table.h"
+#include "cluster/pod_class.h"
+#include "cluster/pod_table.h"
+#include "cluster/taint_sets.h"
+#include "k8s/objects.h"
+
+namespace knx::cluster {
+
+// What an update of a Node object changed, as far as scheduling cares.
+struct NodeChange {
+  bool added = false, removed = false;
+  bool allocatable = false, labels = false, taints = false, unschedulable = false, images = false;
+  NodeFacts before;  // what it said before; empty for a new one
+  [[nodiscard]] bool any() const {
+    return added || removed || allocatable || labels || taints || unschedulable || images;
+  }
+};
+
+// What an update of a Pod object changed.
+struct PodChange {
+  bool spec = false;  // its class
+  bool tolerations = false;
+  bool labels = false;
+  bool gates_removed = false;   // it had gates and has none now
+  bool requests_lower = false;  // takes less of at least one resource than before
+  bool usage = false;           // takes something else on its node than before
+  bool moved = false;           // is on another node than before, or on one at all
+  bool terminating = false;
+};
+
+class State {
+ public:
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  // ---- nodes ----
+  NodeChange UpsertNode(const k8s::Node& node);
+  NodeChange RemoveNode(NodeRow row);
+  [[nodiscard]] const NodeTable& nodes() const { return nodes_; }
+  void RefreshRanks() { nodes_.RefreshRanks(); }
+
+  // ---- pods ----
+  // A pod with a node name takes room there, whether the node is known or not.
+  PodId AddPod(const k8s::Pod& pod);
+  PodChange UpdatePod(PodId id, const k8s::Pod& pod);
+  void RemovePod(PodId id);
+  // Takes room on a node for a pod that has none yet, until it is confirmed or displaced.
+  void Assume(PodId id, NodeRow row);
+  // Takes the pod from its node; the pod stays known.
+  void Displace(PodId id);
+  void Nominate(PodId id, NodeRow row);
+  void ClearNomination(PodId id);
+  // Keeps a class although its last pod goes, for who still has to speak of it.
+  void HoldClass(ClassId id) { classes_.AcquireAgain(id); }
+  void ReleaseClass(ClassId id) { classes_.Release(id); }
+  [[nodiscard]] std::span<const PodId> nominated(NodeRow row) const;
+  // Rows with nominated pods, ascending.
+  [[nodiscard]] const std::map<NodeRow, std::vector<PodId>>& nominations() const {
+    return nominations_;
+  }
+  [[nodiscard]] const PodTable& pods() const { return pods_; }
+  [[nodiscard]] const Pod& pod(PodId id) const { return pods_.Get(id); }
+  [[nodiscard]] const PodClass& class_of(PodId id) const {
+    return classes_.Get(pods_.Get(id).pod_class);
+  }
+  // What the pod takes from the node it is on.
+  [[nodiscard]] NodeTable::Usage usage_of(PodId id) const;
+
+  // ---- words ----
+  [[nodiscard]] const SymbolTable& words() const { return words_; }
+  [[nodiscard]] const ResourceNames& resources() const { return resource_names_; }
+  [[nodiscard]] ResourceNames& resources() { return resource_names_; }
+  [[nodiscard]] const TaintSets& taint_sets() const { return taint_sets_; }
+  [[nodiscard]] const ImageTable& images() const { return images_; }
+  [[nodiscard]] const LabelSets& label_sets() const { return label_sets_; }
+  [[nodiscard]] const ClassTable& classes() const { return classes_; }
+  // Grows when nodes bring words or sets of taints that were not known before. What was prepared
+  // from texts of a pod
+  // ("no node has that label") must then be prepared again.
+  [[nodiscard]] std::uint64_t vocabulary() const { return words_.size() + taint_sets_.size(); }
+
+  // ---- changes ----
+  // Rows whose Node object changed; rows whose pods changed.
+  [[nodiscard]] const ChangeLog& fact_changes() const { return fact_changes_; }
+  [[nodiscard]] const ChangeLog& usage_changes() const { return usage_changes_; }
+
+  // ---- journal ----
+  using MarkId = std::size_t;
+  // Begins recording, or nests. Everything after it can be taken back.
+  MarkId Mark();
+  // Takes back everything since `mark`, newest first, and ends the recording that `mark` began.
+  void Rollback(MarkId mark);
+  // Keeps everything since `mark`; an outer mark can still take it back.
+  void Commit(MarkId mark);
+  [[nodiscard]] bool recording() const { return open_marks_ > 0; }
+
+  // ---- care ----
+  // Recounts everything from scratch; says the first difference, or nothing.
+  [[nodiscard]] std::optional<std::string> Verify() const;
+  struct Bytes {
+    std::size_t nodes = 0, pods = 0, classes = 0, labels = 0, words = 0, changes = 0;
+    [[nodiscard]] std::size_t total() const {
+      return nodes + pods + classes + labels + words + changes;
+    }
+  };
+  [[nodiscard]] Bytes bytes() const;
+
+ private:
+  // One change of the journal, and what is needed to take it back.
+  struct Placed {
+    PodId pod;
+  };
+  struct Displaced {
+    PodId pod;
+    NodeRow row;
+    bool assumed;
+  };
+  struct Nominated {
+    PodId pod;
+    NodeRow before;
+  };
+  using Change = std::variant<Placed, Displaced, Nominated>;
+
+  NodeFacts MakeFacts(const k8s::Node& node);
+  std::vector<ImageId> ImagesOf(const k8s::Node& node);
+  Pod MakeRecord(const k8s::Pod& pod);
+  void PutOn(PodId id, NodeRow row, bool assumed);
+  void TakeOff(PodId id);
+  void SetNomination(PodId id, NodeRow row);
+  void ReleaseRowIfUnused(NodeRow row);
+  [[nodiscard]] std::optional<std::string> VerifyNode(NodeRow row,
+                                                      std::span<const PodId> pods) const;
+  [[nodiscard]] std::optional<std::string> VerifyShared() const;
+  void TouchUsage(NodeRow row) { usage_changes_.Append(row); }
+
+  SymbolTable words_;
+  ResourceNames resource_names_;
+  TaintSets taint_sets_;
+  ImageTable images_;
+  NodeTable nodes_;
+  ClassTable classes_;
+  LabelSets label_sets_;
+  PodTable pods_;
+  std::map<NodeRow, std::vector<PodId>> nominations_;
+  ChangeLog fact_changes_, usage_changes_;
+  std::vector<Change> journal_;
+  std::size_t open_marks_ = 0;
+};
+
+}  // namespace knx::cluster

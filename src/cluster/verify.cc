@@ -1,0 +1,136 @@
+// Recounts the state from scratch. Written against the definitions, not against the code that keeps
+// the counts.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "cluster/state.h"
+
+namespace knx::cluster {
+std::optional<std::string> State::Verify() const {
+  std::vector<std::vector<PodId>> on_row(nodes_.row_count());
+  for (std::uint32_t i = 0; i < pods_.id_limit(); ++i) {
+    const PodId id{i};
+    if (!pods_.Contains(id)) continue;
+    const Pod& pod = pods_.Get(id);
+    if (pods_.Find(pod.uid) != id) return fmt::format("pod {}: not found by its uid", pod.name);
+    if (pod.node.valid()) on_row[pod.node.index].push_back(id);
+    if (pod.nominated.valid()) {
+      const auto list = nominated(pod.nominated);
+      if (std::find(list.begin(), list.end(), id) == list.end()) {
+        return fmt::format("pod {}: nominated, but its node does not know", pod.name);
+      }
+    }
+  }
+  for (std::uint32_t i = 0; i < nodes_.row_count(); ++i) {
+    auto listed =
+        std::vector<PodId>(nodes_.pods(NodeRow{i}).begin(), nodes_.pods(NodeRow{i}).end());
+    std::sort(listed.begin(), listed.end());
+    if (listed != on_row[i]) {
+      return fmt::format("node {}: lists {} pods, {} say they are there", nodes_.name(NodeRow{i}),
+                         listed.size(), on_row[i].size());
+    }
+    if (auto difference = VerifyNode(NodeRow{i}, on_row[i])) return difference;
+  }
+  return VerifyShared();
+}
+
+std::optional<std::string> State::VerifyNode(NodeRow row, std::span<const PodId> pods) const {
+  const std::string& name = nodes_.name(row);
+  std::vector<std::int64_t> requested(resource_names_.size(), 0);
+  std::int64_t cpu = 0;
+  std::int64_t memory = 0;
+  UsedPorts ports;
+  for (const PodId id : pods) {
+    const NodeTable::Usage usage = usage_of(id);
+    for (const ResourceAmount& entry : usage.requests) {
+      requested[entry.id.index] = SaturatingAdd(requested[entry.id.index], entry.amount);
+    }
+    cpu = SaturatingAdd(cpu, usage.assumed_cpu);
+    memory = SaturatingAdd(memory, usage.assumed_memory);
+    ports.Add(usage.ports);
+  }
+  for (std::uint32_t r = 0; r < resource_names_.size(); ++r) {
+    const ResourceId id{r};
+    if (nodes_.requested(id)[row] != requested[r]) {
+      return fmt::format("node {}: requested {} is {}, its pods add up to {}", name,
+                         resource_names_.Name(id), nodes_.requested(id)[row], requested[r]);
+    }
+    const std::int64_t allocatable = AmountOf(nodes_.facts(row).allocatable, id);
+    if (nodes_.allocatable(id)[row] != allocatable) {
+      return fmt::format("node {}: allocatable {} is {}, the node says {}", name,
+                         resource_names_.Name(id), nodes_.allocatable(id)[row], allocatable);
+    }
+  }
+  if (nodes_.assumed_cpu()[row] != cpu || nodes_.assumed_memory()[row] != memory) {
+    return fmt::format("node {}: assumed usage is {}m/{}, its pods add up to {}m/{}", name,
+                       nodes_.assumed_cpu()[row], nodes_.assumed_memory()[row], cpu, memory);
+  }
+  if (!(nodes_.ports(row) == ports)) return fmt::format("node {}: host ports differ", name);
+  for (const auto& [key, value] : nodes_.facts(row).labels) {
+    const auto rows = nodes_.WithLabel(key, value);
+    if (!std::binary_search(rows.begin(), rows.end(), row) ||
+        !nodes_.WithLabel(key).Test(row.index)) {
+      return fmt::format("node {}: not in the posting list of {}={}", name, words_.Text(key),
+                         words_.Text(value));
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> State::VerifyShared() const {
+  std::vector<std::uint32_t> pods_of_class;
+  std::uint32_t nodes = 0;
+  for (std::uint32_t i = 0; i < pods_.id_limit(); ++i) {
+    if (!pods_.Contains(PodId{i})) continue;
+    const std::uint32_t c = pods_.Get(PodId{i}).pod_class.index;
+    if (c >= pods_of_class.size()) pods_of_class.resize(c + 1, 0);
+    ++pods_of_class[c];
+  }
+  for (std::uint32_t c = 0; c < pods_of_class.size(); ++c) {
+    const std::uint32_t counted = pods_of_class[c];
+    if (counted > 0 && classes_.Get(ClassId{c}).pods != counted) {
+      return fmt::format("class {}: has {} pods, counts {}", c, counted,
+                         classes_.Get(ClassId{c}).pods);
+    }
+  }
+  std::vector<std::uint32_t> nodes_with_image;
+  for (std::uint32_t i = 0; i < nodes_.row_count(); ++i) {
+    if (!nodes_.has_node(NodeRow{i})) continue;
+    ++nodes;
+    for (const ImageId image : nodes_.facts(NodeRow{i}).images) {
+      if (image.index >= nodes_with_image.size()) nodes_with_image.resize(image.index + 1, 0);
+      ++nodes_with_image[image.index];
+    }
+  }
+  for (std::uint32_t i = 0; i < nodes_with_image.size(); ++i) {
+    if (nodes_with_image[i] > 0 && images_.Get(ImageId{i}).nodes != nodes_with_image[i]) {
+      return fmt::format("image {}: on {} nodes, counts {}", images_.Get(ImageId{i}).name,
+                         nodes_with_image[i], images_.Get(ImageId{i}).nodes);
+    }
+  }
+  if (nodes != nodes_.node_count()) {
+    return fmt::format("{} nodes are there, {} are counted", nodes, nodes_.node_count());
+  }
+  std::size_t nominated_pods = 0;
+  for (const auto& [row, list] : nominations_) nominated_pods += list.size();
+  for (std::uint32_t i = 0; i < pods_.id_limit(); ++i) {
+    if (pods_.Contains(PodId{i}) && pods_.Get(PodId{i}).nominated.valid()) --nominated_pods;
+  }
+  if (nominated_pods != 0) return "a node lists nominated pods that are not nominated there";
+  return std::nullopt;
+}
+
+State::Bytes State::bytes() const {
+  Bytes bytes;
+  bytes.nodes = nodes_.bytes() + images_.bytes() + taint_sets_.bytes();
+  bytes.pods = pods_.bytes();
+  bytes.classes = classes_.bytes();
+  bytes.labels = label_sets_.bytes();
+  bytes.words = words_.bytes() + resource_names_.bytes();
+  bytes.changes = fact_changes_.bytes() + usage_changes_.bytes();
+  return bytes;
+}
+
+}  // namespace knx::cluster
