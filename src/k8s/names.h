@@ -1,0 +1,40 @@
+// Every label, annotation, taint, resource, reason and condition name that means something to us,
+// once.
+#pragma once
+
+#include <string_view>
+
+namespace knx::k8s::names {
+
+// Labels and taints of Kubernetes.
+inline constexpr std::string_view kHostname = "kubernetes.io/hostname";
+inline constexpr std::string_view kZone = "topology.kubernetes.io/zone";
+inline constexpr std::string_view kTaintUnschedulable = "node.kubernetes.io/unschedulable";
+
+// Resources.
+inline constexpr std::string_view kCpu = "cpu";
+inline constexpr std::string_view kMemory = "memory";
+inline constexpr std::string_view kEphemeralStorage = "ephemeral-storage";
+inline constexpr std::string_view kPods = "pods";
+inline constexpr std::string_view kNvidiaGpu = "nvidia.com/gpu";
+
+// Conditions of pods and their reasons.
+inline constexpr std::string_view kPodScheduled = "PodScheduled";
+inline constexpr std::string_view kPodResizePending = "PodResizePending";
+inline constexpr std::string_view kDisruptionTarget = "DisruptionTarget";
+inline constexpr std::string_view kReasonUnschedulable = "Unschedulable";
+inline constexpr std::string_view kReasonSchedulerError = "SchedulerError";
+inline constexpr std::string_view kReasonSchedulingGated = "SchedulingGated";
+inline constexpr std::string_view kReasonInfeasible = "Infeasible";
+
+// Reasons and actions of events.
+inline constexpr std::string_view kEventScheduled = "Scheduled";
+inline constexpr std::string_view kEventFailedScheduling = "FailedScheduling";
+inline constexpr std::string_view kActionBinding = "Binding";
+inline constexpr std::string_view kActionScheduling = "Scheduling";
+
+// Names of schedulers.
+inline constexpr std::string_view kDefaultScheduler = "default-scheduler";
+inline constexpr std::string_view kKubeNexusScheduler = "kubenexus-scheduler";
+
+}  // namespace knx::k8s::names

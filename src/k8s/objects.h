@@ -1,0 +1,269 @@
+// Kubernetes objects as plain values, with just the fields that we read.
+// The readers (read_object.h) fill them; unknown fields are ignored, as a client must. Maps are
+// vectors sorted by key.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/time.h"
+#include "k8s/quantity.h"
+
+namespace knx::k8s {
+
+using StringMap = std::vector<std::pair<std::string, std::string>>;  // sorted by key, keys unique
+using ResourceList = std::vector<std::pair<std::string, Quantity>>;  // sorted by name, names unique
+
+struct OwnerReference {
+  std::string kind, name, uid;
+  bool controller = false;
+  friend bool operator==(const OwnerReference&, const OwnerReference&) = default;
+};
+
+struct ObjectMeta {
+  std::string name;
+  std::string namespace_;  // empty for what lives outside of namespaces
+  std::string uid;
+  std::string resource_version;
+  std::int64_t generation = 0;
+  StringMap labels, annotations;
+  std::vector<OwnerReference> owners;
+  std::optional<Time> created, deleted;  // deleted: deletionTimestamp
+  friend bool operator==(const ObjectMeta&, const ObjectMeta&) = default;
+};
+
+// ---- selectors
+// -----------------------------------------------------------------------------------------------------
+
+enum class SelectorOperator { kIn, kNotIn, kExists, kDoesNotExist, kGt, kLt };
+
+// One condition on a label, or for nodes on a field. Gt and Lt exist for nodes only.
+struct Requirement {
+  std::string key;
+  SelectorOperator op = SelectorOperator::kIn;
+  std::vector<std::string> values;
+  friend bool operator==(const Requirement&, const Requirement&) = default;
+};
+
+// matchLabels and matchExpressions, all of which must hold. An empty one selects everything.
+struct LabelSelector {
+  StringMap match_labels;
+  std::vector<Requirement> match_expressions;
+  friend bool operator==(const LabelSelector&, const LabelSelector&) = default;
+};
+
+struct NodeSelectorTerm {
+  std::vector<Requirement> match_expressions, match_fields;
+  friend bool operator==(const NodeSelectorTerm&, const NodeSelectorTerm&) = default;
+};
+
+struct NodeSelector {
+  std::vector<NodeSelectorTerm> terms;  // any of them
+  friend bool operator==(const NodeSelector&, const NodeSelector&) = default;
+};
+
+struct PreferredSchedulingTerm {
+  std::int32_t weight = 0;
+  NodeSelectorTerm preference;
+  friend bool operator==(const PreferredSchedulingTerm&, const PreferredSchedulingTerm&) = default;
+};
+
+struct NodeAffinity {
+  std::optional<NodeSelector> required;
+  std::vector<PreferredSchedulingTerm> preferred;
+  friend bool operator==(const NodeAffinity&, const NodeAffinity&) = default;
+};
+
+// ---- taints
+// --------------------------------------------------------------------------------------------------------
+
+enum class TaintEffect { kNone, kNoSchedule, kPreferNoSchedule, kNoExecute };
+
+struct Taint {
+  std::string key, value;
+  TaintEffect effect = TaintEffect::kNone;
+  friend bool operator==(const Taint&, const Taint&) = default;
+};
+
+enum class TolerationOperator { kEqual, kExists, kLt, kGt };
+
+struct Toleration {
+  std::string key, value;
+  TolerationOperator op = TolerationOperator::kEqual;
+  TaintEffect effect = TaintEffect::kNone;  // kNone: every effect
+  std::optional<std::int64_t> seconds;
+  friend bool operator==(const Toleration&, const Toleration&) = default;
+};
+
+// ---- pods
+// ----------------------------------------------------------------------------------------------------------
+
+struct ResourceRequirements {
+  ResourceList requests, limits;
+  friend bool operator==(const ResourceRequirements&, const ResourceRequirements&) = default;
+};
+
+struct ContainerPort {
+  std::string host_ip;  // empty: every address
+  std::string protocol = "TCP";
+  std::int32_t host_port = 0;  // 0: none on the host
+  friend bool operator==(const ContainerPort&, const ContainerPort&) = default;
+};
+
+struct Container {
+  std::string name, image;
+  ResourceRequirements resources;
+  std::vector<ContainerPort> ports;
+  bool restart_always = false;  // on an init container: a sidecar
+  friend bool operator==(const Container&, const Container&) = default;
+};
+
+enum class PreemptionPolicy { kLowerPriority, kNever };
+
+struct PodSpec {
+  std::string node_name;
+  std::string scheduler_name = "default-scheduler";
+  std::string priority_class_name;
+  std::optional<std::int32_t> priority;
+  PreemptionPolicy preemption_policy = PreemptionPolicy::kLowerPriority;
+  std::vector<std::string> scheduling_gates;
+  StringMap node_selector;
+  std::optional<NodeAffinity> node_affinity;
+  std::vector<Toleration> tolerations;
+  std::vector<Container> containers, init_containers;
+  std::vector<std::string> image_volumes;  // references of volumes that are images
+  ResourceList overhead;
+  std::optional<ResourceRequirements> resources;  // for the pod as a whole
+  bool host_network = false;
+  std::optional<std::int64_t> active_deadline_seconds;
+  std::optional<std::int64_t> termination_grace_seconds;
+  friend bool operator==(const PodSpec&, const PodSpec&) = default;
+};
+
+enum class PodPhase { kPending, kRunning, kSucceeded, kFailed, kUnknown };
+
+struct Condition {
+  std::string type, status, reason, message;
+  std::optional<Time> last_transition;
+  friend bool operator==(const Condition&, const Condition&) = default;
+};
+
+struct ContainerStatus {
+  std::string name;
+  std::optional<ResourceList> allocated;  // allocatedResources
+  std::optional<ResourceList> actuated;   // resources.requests
+  friend bool operator==(const ContainerStatus&, const ContainerStatus&) = default;
+};
+
+struct PodStatus {
+  PodPhase phase = PodPhase::kPending;
+  std::vector<Condition> conditions;
+  std::string nominated_node_name;
+  std::optional<Time> start_time;
+  std::vector<ContainerStatus> containers, init_containers;
+  std::optional<ResourceList> allocated, actuated;  // for the pod as a whole
+  friend bool operator==(const PodStatus&, const PodStatus&) = default;
+};
+
+struct Pod {
+  ObjectMeta meta;
+  PodSpec spec;
+  PodStatus status;
+  friend bool operator==(const Pod&, const Pod&) = default;
+};
+
+// ---- nodes
+// ---------------------------------------------------------------------------------------------------------
+
+struct ContainerImage {
+  std::vector<std::string> names;
+  std::int64_t size_bytes = 0;
+  friend bool operator==(const ContainerImage&, const ContainerImage&) = default;
+};
+
+struct Node {
+  ObjectMeta meta;
+  bool unschedulable = false;
+  std::vector<Taint> taints;
+  ResourceList capacity, allocatable;
+  std::vector<ContainerImage> images;
+  std::vector<Condition> conditions;
+  friend bool operator==(const Node&, const Node&) = default;
+};
+
+// ---- the rest
+// ------------------------------------------------------------------------------------------------------
+
+struct Namespace {
+  ObjectMeta meta;
+  friend bool operator==(const Namespace&, const Namespace&) = default;
+};
+
+struct PriorityClass {
+  ObjectMeta meta;
+  std::int32_t value = 0;
+  bool global_default = false;
+  PreemptionPolicy preemption_policy = PreemptionPolicy::kLowerPriority;
+  friend bool operator==(const PriorityClass&, const PriorityClass&) = default;
+};
+
+// A number or a percentage, as in minAvailable.
+struct IntOrPercent {
+  std::int32_t value = 0;
+  bool percent = false;
+  friend bool operator==(const IntOrPercent&, const IntOrPercent&) = default;
+};
+
+struct PodDisruptionBudget {
+  ObjectMeta meta;
+  std::optional<LabelSelector> selector;
+  std::optional<IntOrPercent> min_available, max_unavailable;
+  std::int32_t disruptions_allowed = 0;
+  std::vector<std::string> disrupted_pods;
+  friend bool operator==(const PodDisruptionBudget&, const PodDisruptionBudget&) = default;
+};
+
+struct Service {
+  ObjectMeta meta;
+  StringMap selector;
+  friend bool operator==(const Service&, const Service&) = default;
+};
+
+struct PodTemplate {
+  ObjectMeta meta;
+  PodSpec spec;
+  friend bool operator==(const PodTemplate&, const PodTemplate&) = default;
+};
+
+// ReplicaSet, StatefulSet, ReplicationController and Deployment, which differ to us in how they
+// name their pods.
+enum class WorkloadKind { kReplicaSet, kStatefulSet, kReplicationController, kDeployment };
+
+struct Workload {
+  WorkloadKind kind = WorkloadKind::kReplicaSet;
+  ObjectMeta meta;
+  std::int32_t replicas = 1;
+  std::optional<LabelSelector> selector;
+  PodTemplate pod_template;
+  friend bool operator==(const Workload&, const Workload&) = default;
+};
+
+struct Job {
+  ObjectMeta meta;
+  std::int32_t parallelism = 1;
+  std::optional<std::int32_t> completions;
+  bool indexed = false;
+  bool suspend = false;
+  std::optional<std::int64_t> active_deadline_seconds;
+  PodTemplate pod_template;
+  friend bool operator==(const Job&, const Job&) = default;
+};
+
+using Object =
+    std::variant<Pod, Node, Namespace, PriorityClass, PodDisruptionBudget, Service, Workload, Job>;
+
+}  // namespace knx::k8s

@@ -1,0 +1,13 @@
+// What the API server fills in when a pod is created and its author left it out.
+#pragma once
+
+#include "k8s/objects.h"
+
+namespace knx::k8s {
+
+// Requests follow limits, resource by resource; the pod as a whole follows its containers, then its
+// own limits. Applied to templates too, since their pods never pass through an API server on the
+// embedded cluster.
+void DefaultRequests(PodSpec& spec);
+
+}  // namespace knx::k8s

@@ -1,0 +1,161 @@
+#include "k8s/read_object.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "k8s/json_fields.h"
+#include "k8s/object_fields.h"
+#include "k8s/read_json.h"
+#include "k8s/yaml_reader.h"
+#include "k8s/yaml_tree.h"
+
+namespace knx::k8s {
+namespace {
+
+template <class Fields>
+struct KnownKind {
+  std::string_view api_version, kind;
+  void (*read)(Fields& fields, Object& out);
+};
+
+template <class Fields, class T>
+void ReadAs(Fields& fields, Object& out) {
+  ReadFields(fields, out.emplace<T>());
+}
+
+template <class Fields, WorkloadKind kind>
+void ReadAsWorkload(Fields& fields, Object& out) {
+  Workload& workload = out.emplace<Workload>();
+  workload.kind = kind;
+  ReadFields(fields, workload);
+}
+
+template <class Fields>
+constexpr std::array<KnownKind<Fields>, 11> kKnownKinds = {{
+    {"v1", "Pod", &ReadAs<Fields, Pod>},
+    {"v1", "Node", &ReadAs<Fields, Node>},
+    {"v1", "Namespace", &ReadAs<Fields, Namespace>},
+    {"v1", "Service", &ReadAs<Fields, Service>},
+    {"v1", "ReplicationController", &ReadAsWorkload<Fields, WorkloadKind::kReplicationController>},
+    {"scheduling.k8s.io/v1", "PriorityClass", &ReadAs<Fields, PriorityClass>},
+    {"policy/v1", "PodDisruptionBudget", &ReadAs<Fields, PodDisruptionBudget>},
+    {"apps/v1", "ReplicaSet", &ReadAsWorkload<Fields, WorkloadKind::kReplicaSet>},
+    {"apps/v1", "StatefulSet", &ReadAsWorkload<Fields, WorkloadKind::kStatefulSet>},
+    {"apps/v1", "Deployment", &ReadAsWorkload<Fields, WorkloadKind::kDeployment>},
+    {"batch/v1", "Job", &ReadAs<Fields, Job>},
+}};
+
+struct TypeMeta {
+  std::string api_version, kind;
+};
+
+template <class Fields>
+const KnownKind<Fields>* FindKind(const TypeMeta& type) {
+  const auto& kinds = kKnownKinds<Fields>;
+  const auto found = std::find_if(kinds.begin(), kinds.end(), [&type](const auto& known) {
+    return known.kind == type.kind && known.api_version == type.api_version;
+  });
+  return found == kinds.end() ? nullptr : &*found;
+}
+
+std::string UnknownKind(const TypeMeta& type) {
+  std::vector<std::string> known;
+  for (const auto& kind : kKnownKinds<FieldReader>) {
+    known.push_back(fmt::format("{} {}", kind.api_version, kind.kind));
+  }
+  return fmt::format("{} of apiVersion {} is not known; known are {}", Quoted(type.kind),
+                     Quoted(type.api_version), fmt::join(known, ", "));
+}
+
+// One object of a kind that must be known.
+template <class Fields>
+void ReadOne(Fields& fields, Object& out) {
+  TypeMeta type;
+  fields.Require("apiVersion", type.api_version);
+  fields.Require("kind", type.kind);
+  if (!fields.ok()) return;
+  if (const KnownKind<Fields>* known = FindKind<Fields>(type)) {
+    known->read(fields, out);
+  } else {
+    fields.Fail("kind", UnknownKind(type));
+  }
+}
+
+class ManifestReader {
+ public:
+  ManifestReader(std::string_view file, const ReadOptions& options)
+      : file_(file), options_(options) {}
+
+  Status Read(const YamlNode& document) {
+    return ReadNode(document, {.file = file_},
+                    [this](FieldReader& fields) { ReadAny(fields, {}); });
+  }
+  std::vector<ObjectAt> TakeObjects() { return std::move(objects_); }
+
+ private:
+  // `type` is what the list around it says; an object of a typed list need not repeat it.
+  void ReadAny(FieldReader& fields, TypeMeta type) {
+    if (type.kind.empty()) {
+      fields.Require("apiVersion", type.api_version);
+      fields.Require("kind", type.kind);
+    } else {
+      fields.Read("apiVersion", type.api_version);
+      fields.Read("kind", type.kind);
+    }
+    if (!fields.ok()) return;
+    constexpr std::string_view kList = "List";
+    if (type.kind.ends_with(kList)) {
+      type.kind.resize(type.kind.size() - kList.size());
+      fields.ForEach("items", [&](FieldReader& item) { ReadAny(item, type); });
+      return;
+    }
+    const KnownKind<FieldReader>* known = FindKind<FieldReader>(type);
+    if (known == nullptr) {
+      if (!options_.skip_unknown_kinds) fields.Fail("kind", UnknownKind(type));
+      return;
+    }
+    const YamlNode& node = fields.node();
+    ObjectAt read{.object = {}, .place = {std::string(file_), node.line, node.column}};
+    known->read(fields, read.object);
+    objects_.push_back(std::move(read));
+  }
+
+  std::string_view file_;
+  const ReadOptions& options_;
+  std::vector<ObjectAt> objects_;
+};
+
+}  // namespace
+
+Result<std::vector<ObjectAt>> ReadManifests(std::string_view text, std::string_view file,
+                                            const ReadOptions& options) {
+  KNX_TRY(const std::vector<YamlNode> documents, ParseYaml(text, file));
+  ManifestReader reader(file, options);
+  for (const YamlNode& document : documents) KNX_TRY_DONE(reader.Read(document));
+  return reader.TakeObjects();
+}
+
+std::optional<Object> ReadJsonFast(std::string_view json) {
+  Object object;
+  if (!ReadJson(json, [&object](JsonFields& fields) { ReadOne(fields, object); })) {
+    return std::nullopt;
+  }
+  return object;
+}
+
+Result<Object> ReadJsonExplained(std::string_view json) {
+  KNX_TRY(const YamlNode root, ParseJson(json, ""));
+  Object object;
+  KNX_TRY_DONE(ReadNode(root, {}, [&object](FieldReader& fields) { ReadOne(fields, object); }));
+  return object;
+}
+
+Result<Object> ReadJsonObject(std::string_view json) {
+  if (std::optional<Object> object = ReadJsonFast(json)) return *std::move(object);
+  return ReadJsonExplained(json);
+}
+
+}  // namespace knx::k8s
