@@ -1,0 +1,248 @@
+// The plugin contract. The extension points are kube-scheduler's; Filter and Score look at many
+// nodes at once.
+//
+// A plugin prepares itself once for a class of pods (PreFilter, PreScore) and is then asked about
+// rows of nodes, as often as they change. It says what its answer depends on, so that it is asked
+// again only about what changed. Plugins are stateless between calls, know framework/ and cluster/,
+// and never another plugin.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+#include "cluster/state.h"
+#include "framework/cluster_event.h"
+#include "framework/outcome.h"
+
+namespace knx::framework {
+
+// The pod to be placed. `id` is invalid when a class is asked about in general.
+struct PodView {
+  const cluster::State& state;
+  const cluster::PodClass& pod_class;
+  cluster::PodId id;
+};
+
+using NodeRows = std::span<const cluster::NodeRow>;
+
+// What the answer about one node can change with. The narrower, the less often the plugin is asked.
+enum class Scope : std::uint8_t {
+  kFacts,    // the Node object
+  kUsage,    // the Node object and the pods on that node
+  kDomain,   // the topology domain the node is in
+  kCluster,  // anything; asked anew for every pod
+};
+
+// Verdicts on the nodes of one range, in its order; nodes start as accepted.
+struct Verdict {
+  Code code = Code::kSuccess;
+  std::uint8_t plugin = 0;   // set by the engine
+  std::uint64_t detail = 0;  // what the plugin needs to know later to say why
+  friend bool operator==(const Verdict&, const Verdict&) = default;
+};
+
+class Verdicts {
+ public:
+  Verdicts(std::span<Verdict> out, std::uint8_t plugin) : out_(out), plugin_(plugin) {}
+  // `i` is the position in the range. `code` is kUnschedulable or kUnresolvable.
+  void Reject(std::size_t i, Code code, std::uint64_t detail = 0) {
+    out_[i] = {code, plugin_, detail};
+  }
+
+ private:
+  std::span<Verdict> out_;
+  std::uint8_t plugin_;
+};
+
+class Plugin {
+ public:
+  virtual ~Plugin() = default;
+  [[nodiscard]] virtual std::string_view name() const = 0;
+
+  // Events after which a pod that this plugin rejected may be worth another try, and whether one of
+  // them is.
+  [[nodiscard]] virtual EventSet events() const { return {}; }
+  [[nodiscard]] virtual bool MayHelp(const ClusterEvent& event, const PodView& pod) const {
+    (void)event, (void)pod;
+    return true;
+  }
+};
+
+// ---- before the queue ----
+
+class PreEnqueuePlugin {
+ public:
+  virtual ~PreEnqueuePlugin() = default;
+  // Anything but success keeps the pod out of the active queue until an event of this plugin.
+  [[nodiscard]] virtual Outcome PreEnqueue(const PodView& pod) const = 0;
+};
+
+class QueueSortPlugin {
+ public:
+  virtual ~QueueSortPlugin() = default;
+};
+
+// ---- which nodes ----
+
+// Prepared for one class of pods. Reads the state it was prepared from; must not change while rows
+// are judged, so that disjoint ranges can be judged at the same time.
+class NodeFilter {
+ public:
+  virtual ~NodeFilter() = default;
+  // Nodes already rejected by an earlier plugin are not in the range.
+  virtual void Filter(NodeRows nodes, Verdicts& out) const = 0;
+  // The reasons for a verdict of this filter, in kube-scheduler's words.
+  virtual void Explain(const Verdict& verdict, std::vector<std::string>& reasons) const = 0;
+  // False if something it was prepared from is out of date, so that the plugin must prepare anew.
+  // What its scope says is watched by the engine and need not be asked here.
+  [[nodiscard]] virtual bool Current() const { return true; }
+  // A plan puts another pod on a node or takes it away. Only for what cannot be read from the
+  // state.
+  virtual void OnPodAdded(cluster::PodId, cluster::NodeRow) {}
+  virtual void OnPodRemoved(cluster::PodId, cluster::NodeRow) {}
+};
+
+struct PreFilterResult {
+  // Success; Skip: Filter is not called; rejected: the pod fits nowhere, for this reason.
+  Outcome outcome;
+  // If set, only these nodes come into question, by name, sorted.
+  std::optional<std::vector<std::string>> only_nodes;
+  Scope scope = Scope::kCluster;
+  std::unique_ptr<NodeFilter> filter;  // set on success if the plugin filters
+};
+
+class FilterPlugin {
+ public:
+  virtual ~FilterPlugin() = default;
+  [[nodiscard]] virtual PreFilterResult PreFilter(const PodView& pod) const = 0;
+  // Has a PreFilter of its own in kube-scheduler, or a Filter (most have both): which entries of a
+  // configuration it can be named in.
+  [[nodiscard]] virtual bool has_pre_filter() const { return true; }
+  [[nodiscard]] virtual bool has_filter() const { return true; }
+};
+
+// ---- none fits ----
+
+struct PostFilterResult {
+  // Success: room is being made on `nominated`. Rejected: nothing helps, and why.
+  Outcome outcome;
+  cluster::NodeRow nominated;
+};
+
+// Rejections by row, for who wants to make room.
+struct Rejections {
+  NodeRows nodes;
+  std::span<const Verdict> verdicts;
+};
+
+class PostFilterPlugin {
+ public:
+  virtual ~PostFilterPlugin() = default;
+  [[nodiscard]] virtual PostFilterResult PostFilter(const PodView& pod,
+                                                    const Rejections& rejections) const = 0;
+};
+
+// ---- which node is best ----
+
+inline constexpr std::int64_t kMaxScore = 100;
+// A raw score of a node that takes no part in normalising and ends up with 0.
+inline constexpr std::int64_t kIgnored = std::numeric_limits<std::int64_t>::min();
+
+// The least and the greatest raw score over the nodes that fit, ignored ones left out. All zero if
+// there are none.
+struct ScoreBounds {
+  std::int64_t min = 0, max = 0;
+  friend bool operator==(const ScoreBounds&, const ScoreBounds&) = default;
+};
+
+class NodeScorer {
+ public:
+  virtual ~NodeScorer() = default;
+  virtual void Score(NodeRows nodes, std::span<std::int64_t> raw) const = 0;
+  // From raw to 0..100. With normalizes() false the raw score is the score already.
+  [[nodiscard]] virtual bool normalizes() const { return false; }
+  [[nodiscard]] virtual std::int64_t Normalize(std::int64_t raw, ScoreBounds bounds) const {
+    (void)bounds;
+    return raw;
+  }
+  [[nodiscard]] virtual bool Current() const { return true; }
+};
+
+struct PreScoreResult {
+  Outcome outcome;  // Skip: the plugin gives this pod the same score everywhere
+  Scope scope = Scope::kCluster;
+  std::unique_ptr<NodeScorer> scorer;
+};
+
+class ScorePlugin {
+ public:
+  virtual ~ScorePlugin() = default;
+  [[nodiscard]] virtual PreScoreResult PreScore(const PodView& pod) const = 0;
+  // Scores without a PreScore of its own in kube-scheduler.
+  [[nodiscard]] virtual bool has_pre_score() const { return true; }
+};
+
+// ---- between the choice and the binding ----
+
+// Something only the outside can answer. The cycle pauses; the answer, or the deadline, resumes it.
+struct Question {
+  std::string topic, body;
+  Duration timeout;
+};
+
+struct Answer {
+  bool ok = false;
+  std::string text;
+};
+
+struct StepResult {
+  Outcome outcome;  // kWait: `question` is set
+  std::optional<Question> question;
+};
+
+class ReservePlugin {
+ public:
+  virtual ~ReservePlugin() = default;
+  [[nodiscard]] virtual Outcome Reserve(const PodView& pod, cluster::NodeRow node) const = 0;
+  // Also called when this or a later plugin failed; in reverse order; must not mind being called
+  // twice.
+  virtual void Unreserve(const PodView& pod, cluster::NodeRow node) const = 0;
+};
+
+class PermitPlugin {
+ public:
+  virtual ~PermitPlugin() = default;
+  [[nodiscard]] virtual StepResult Permit(const PodView& pod, cluster::NodeRow node) const = 0;
+  [[nodiscard]] virtual StepResult ResumePermit(const PodView& pod, cluster::NodeRow node,
+                                                const Answer& answer) const = 0;
+};
+
+class PreBindPlugin {
+ public:
+  virtual ~PreBindPlugin() = default;
+  [[nodiscard]] virtual StepResult PreBind(const PodView& pod, cluster::NodeRow node) const = 0;
+  [[nodiscard]] virtual StepResult ResumePreBind(const PodView& pod, cluster::NodeRow node,
+                                                 const Answer& answer) const = 0;
+};
+
+class BindPlugin {
+ public:
+  virtual ~BindPlugin() = default;
+  // Success: the engine sends the binding. Skip: the next bind plugin is asked.
+  [[nodiscard]] virtual Outcome Bind(const PodView& pod, cluster::NodeRow node) const = 0;
+};
+
+class PostBindPlugin {
+ public:
+  virtual ~PostBindPlugin() = default;
+  virtual void PostBind(const PodView& pod, cluster::NodeRow node) const = 0;
+};
+
+}  // namespace knx::framework

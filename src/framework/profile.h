@@ -1,0 +1,47 @@
+// One scheduler name and the plugins that decide for its pods, ready to use.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "framework/plugin.h"
+
+namespace knx::framework {
+
+struct Profile {
+  template <class T>
+  struct Entry {
+    const T* plugin = nullptr;
+    std::uint8_t index = 0;  // into plugins
+  };
+  struct FilterEntry {
+    const FilterPlugin* plugin = nullptr;
+    std::uint8_t index = 0;
+    bool pre_filter = false;  // may reject the pod as a whole, or narrow the nodes
+    bool filter = false;      // may reject nodes
+  };
+  struct ScoreEntry {
+    const ScorePlugin* plugin = nullptr;
+    std::uint8_t index = 0;
+    std::int64_t weight = 1;
+  };
+
+  std::string scheduler_name;
+  std::vector<std::unique_ptr<Plugin>> plugins;  // every plugin of the profile, once
+
+  std::vector<Entry<PreEnqueuePlugin>> pre_enqueue;
+  // In the order of the filter point; plugins that are at preFilter only come after, in their order
+  // there.
+  std::vector<FilterEntry> filters;
+  std::vector<Entry<PostFilterPlugin>> post_filter;
+  std::vector<ScoreEntry> scores;
+  std::vector<Entry<ReservePlugin>> reserve;
+  std::vector<Entry<PermitPlugin>> permit;
+  std::vector<Entry<PreBindPlugin>> pre_bind;
+  std::vector<Entry<BindPlugin>> bind;
+  std::vector<Entry<PostBindPlugin>> post_bind;
+};
+
+}  // namespace knx::framework

@@ -1,0 +1,209 @@
+#include "framework/profile_builder.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace knx::framework {
+namespace {
+
+const PluginEntry* FindEntry(Registry registry, const KnownPlugin& plugin) {
+  const auto found = std::find_if(registry.begin(), registry.end(),
+                                  [&](const PluginEntry& e) { return e.name == plugin.name; });
+  return found == registry.end() ? nullptr : &*found;
+}
+
+class Builder {
+ public:
+  Builder(const SchedulerConfiguration& config, const ProfileConfiguration& profile,
+          Registry registry)
+      : config_(config), profile_(profile), registry_(registry) {}
+
+  Result<Profile> Build() {
+    out_.scheduler_name = profile_.scheduler_name;
+    if (auto complaint = WeightsComplaint(profile_, config_.extenders)) {
+      return Fail(InvalidError(*std::move(complaint), profile_.place));
+    }
+    for (const KnownPlugin& plugin : KnownPlugins()) KNX_TRY_DONE(Make(plugin));
+    FillFilters();
+    FillScores();
+    Fill(Point::kPreEnqueue, out_.pre_enqueue);
+    Fill(Point::kPostFilter, out_.post_filter);
+    Fill(Point::kReserve, out_.reserve);
+    Fill(Point::kPermit, out_.permit);
+    Fill(Point::kPreBind, out_.pre_bind);
+    Fill(Point::kBind, out_.bind);
+    Fill(Point::kPostBind, out_.post_bind);
+    return std::move(out_);
+  }
+
+ private:
+  struct Made {
+    const KnownPlugin* known = nullptr;
+    std::uint8_t index = 0;
+  };
+
+  Error Fail(Error error) const {
+    return std::move(error).Within(fmt::format("profile {:?}", profile_.scheduler_name));
+  }
+
+  Status Make(const KnownPlugin& plugin) {
+    const PluginEntry* entry = FindEntry(registry_, plugin);
+    if (entry == nullptr) return Ok();
+    PluginArgs args{.node = nullptr, .file = config_.file, .path = {}};
+    bool configured = false;
+    for (const PluginArguments& given : profile_.plugin_config) {
+      if (given.plugin != &plugin) continue;
+      configured = true;
+      args.path = given.path;
+      if (given.args) args.node = &*given.args;
+    }
+    const bool used = profile_.resolved.Contains(&plugin);
+    if (!used && !configured) return Ok();
+    auto made = entry->make(args);
+    if (!made.ok()) {
+      return Fail(std::move(made).error().Within(fmt::format("plugin {}", plugin.name)));
+    }
+    KNX_CHECK(*made != nullptr, "a registry entry made no plugin");
+    if (!used) return Ok();
+    KNX_CHECK(out_.plugins.size() <= std::numeric_limits<std::uint8_t>::max(),
+              "more plugins than an index can tell apart");
+    made_.push_back({&plugin, static_cast<std::uint8_t>(out_.plugins.size())});
+    out_.plugins.push_back(*std::move(made));
+    return Ok();
+  }
+
+  const Made* Find(const KnownPlugin* plugin) const {
+    const auto found = std::find_if(made_.begin(), made_.end(),
+                                    [plugin](const Made& m) { return m.known == plugin; });
+    return found == made_.end() ? nullptr : &*found;
+  }
+
+  // Calls visit(plugin as T, index, entry) for those of a point that are built and implement T, in
+  // order.
+  template <class T, class Visit>
+  void ForEach(Point point, Visit visit) const {
+    for (const ResolvedPlugin& entry : profile_.resolved.at(point)) {
+      const Made* made = Find(entry.plugin);
+      if (made == nullptr) continue;
+      const auto* plugin = dynamic_cast<const T*>(out_.plugins[made->index].get());
+      if (plugin != nullptr) visit(plugin, made->index, entry);
+    }
+  }
+
+  template <class T>
+  void Fill(Point point, std::vector<Profile::Entry<T>>& out) const {
+    ForEach<T>(point, [&](const T* plugin, std::uint8_t index, const ResolvedPlugin&) {
+      out.push_back({plugin, index});
+    });
+  }
+
+  void FillFilters() {
+    const ResolvedPlugins& resolved = profile_.resolved;
+    ForEach<FilterPlugin>(Point::kFilter, [&](const FilterPlugin* plugin, std::uint8_t index,
+                                              const ResolvedPlugin& entry) {
+      const bool pre_filter = resolved.Contains(Point::kPreFilter, entry.plugin);
+      out_.filters.push_back({plugin, index, pre_filter, true});
+    });
+    ForEach<FilterPlugin>(Point::kPreFilter, [&](const FilterPlugin* plugin, std::uint8_t index,
+                                                 const ResolvedPlugin& entry) {
+      if (resolved.Contains(Point::kFilter, entry.plugin)) return;
+      out_.filters.push_back({plugin, index, true, false});
+    });
+  }
+
+  void FillScores() {
+    ForEach<ScorePlugin>(Point::kScore, [&](const ScorePlugin* plugin, std::uint8_t index,
+                                            const ResolvedPlugin& entry) {
+      out_.scores.push_back({plugin, index, entry.weight});
+    });
+  }
+
+  const SchedulerConfiguration& config_;
+  const ProfileConfiguration& profile_;
+  Registry registry_;
+  Profile out_;
+  std::vector<Made> made_;
+};
+
+// ---- what has no effect ----
+
+std::string At(SourcePlace place, std::string message) {
+  return InvalidError(std::move(message), std::move(place)).ToString();
+}
+
+// Where the file names the plugin first; without a line if it does not.
+SourcePlace PlaceOf(const ProfileConfiguration& profile, const KnownPlugin& plugin) {
+  SourcePlace first;
+  const auto look_at = [&](const PluginSet& set) {
+    for (const EnabledPlugin& entry : set.enabled) {
+      const bool earlier = first.line == 0 || entry.place.line < first.line;
+      if (entry.plugin == &plugin && earlier) first = entry.place;
+    }
+  };
+  look_at(profile.plugins.multi_point);
+  for (const PluginSet& set : profile.plugins.points) look_at(set);
+  return first;
+}
+
+void WarnOfPlugins(const SchedulerConfiguration& config, const ProfileConfiguration& profile,
+                   Registry registry, std::vector<std::string>& out) {
+  std::vector<std::string_view> unnamed;
+  for (const KnownPlugin& plugin : KnownPlugins()) {
+    if (FindEntry(registry, plugin) != nullptr || !profile.resolved.Contains(&plugin)) continue;
+    SourcePlace place = PlaceOf(profile, plugin);
+    if (place.line == 0) {
+      unnamed.push_back(plugin.name);
+      continue;
+    }
+    out.push_back(At(std::move(place),
+                     fmt::format("profile {:?}: plugin {} is known but not built yet, so it has no "
+                                 "effect",
+                                 profile.scheduler_name, plugin.name)));
+  }
+  if (unnamed.empty()) return;
+  SourcePlace place = profile.place;
+  place.file = config.file;
+  out.push_back(At(std::move(place),
+                   fmt::format("profile {:?}: of the default set these plugins are not built yet, "
+                               "so they have no effect: {}",
+                               profile.scheduler_name, fmt::join(unnamed, ", "))));
+}
+
+}  // namespace
+
+Result<std::vector<Profile>> BuildProfiles(const SchedulerConfiguration& config,
+                                           Registry registry) {
+  std::vector<Profile> out;
+  for (const ProfileConfiguration& profile : config.profiles) {
+    KNX_TRY(Profile built, Builder(config, profile, registry).Build());
+    out.push_back(std::move(built));
+  }
+  return out;
+}
+
+std::vector<std::string> Warnings(const SchedulerConfiguration& config, Registry registry) {
+  std::vector<std::string> out = config.warnings;
+  const SourcePlace whole{config.file, 0, 0};
+  if (!config.extenders.empty()) {
+    out.push_back(At(whole, "extenders: not built yet, so none of them is asked"));
+  }
+  const auto samples = [](std::int32_t percentage) { return percentage > 0 && percentage < 100; };
+  if (samples(config.percentage_of_nodes_to_score)) {
+    out.push_back(At(whole, "percentageOfNodesToScore: has no effect, all nodes are considered"));
+  }
+  for (const ProfileConfiguration& profile : config.profiles) {
+    if (samples(profile.percentage_of_nodes_to_score.value_or(0))) {
+      out.push_back(At(profile.place,
+                       fmt::format("profile {:?}: percentageOfNodesToScore: has no effect, all "
+                                   "nodes are considered",
+                                   profile.scheduler_name)));
+    }
+    WarnOfPlugins(config, profile, registry, out);
+  }
+  return out;
+}
+
+}  // namespace knx::framework
