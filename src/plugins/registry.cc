@@ -1,0 +1,47 @@
+#include "plugins/registry.h"
+
+#include "plugins/common/args.h"
+#include "plugins/kube/default_binder/default_binder.h"
+#include "plugins/kube/image_locality/image_locality.h"
+#include "plugins/kube/node_affinity/node_affinity.h"
+#include "plugins/kube/node_name/node_name.h"
+#include "plugins/kube/node_ports/node_ports.h"
+#include "plugins/kube/node_resources_balanced_allocation/node_resources_balanced_allocation.h"
+#include "plugins/kube/node_resources_fit/node_resources_fit.h"
+#include "plugins/kube/node_unschedulable/node_unschedulable.h"
+#include "plugins/kube/priority_sort/priority_sort.h"
+#include "plugins/kube/scheduling_gates/scheduling_gates.h"
+#include "plugins/kube/taint_toleration/taint_toleration.h"
+
+namespace knx::plugins {
+namespace {
+
+// A plugin that takes no arguments, and one that reads its own.
+template <class P>
+constexpr framework::PluginEntry Plain() {
+  return {P::kName, &MakeWithoutArgs<P>};
+}
+template <class P>
+constexpr framework::PluginEntry WithArgs() {
+  return {P::kName, &P::Make};
+}
+
+constexpr framework::PluginEntry kPlugins[] = {
+    Plain<SchedulingGates>(),
+    Plain<PrioritySort>(),
+    Plain<NodeUnschedulable>(),
+    Plain<NodeName>(),
+    Plain<TaintToleration>(),
+    WithArgs<NodeAffinity>(),
+    Plain<NodePorts>(),
+    WithArgs<NodeResourcesFit>(),
+    WithArgs<NodeResourcesBalancedAllocation>(),
+    Plain<ImageLocality>(),
+    Plain<DefaultBinder>(),
+};
+
+}  // namespace
+
+framework::Registry AllPlugins() { return kPlugins; }
+
+}  // namespace knx::plugins
