@@ -1,0 +1,80 @@
+// Making the core, and looking at it.
+#include "engine/core.h"
+
+#include <fmt/format.h>
+
+namespace knx::engine {
+
+using cluster::PodId;
+
+Core::Core(EngineOptions options, std::vector<framework::Profile> profiles)
+    : options_(std::move(options)),
+      profiles_(std::move(profiles)),
+      judge_(state_, profiles_),
+      queue_(options_.queue, judge_),
+      placer_(state_, options_) {}
+
+PodStanding Core::Standing(std::string_view uid) const {
+  const PodId id = state_.pods().Find(uid);
+  if (!id.valid()) return PodStanding::kUnknown;
+  if (const auto flight = flights_.find(id); flight != flights_.end()) {
+    return flight->second.step == Step::kBind ? PodStanding::kBinding : PodStanding::kPaused;
+  }
+  if (state_.pod(id).node.valid()) return PodStanding::kBound;
+  return IsOurs(id) ? PodStanding::kWaiting : PodStanding::kNotOurs;
+}
+
+std::string Core::WhyWaiting(std::string_view uid) const {
+  const PodId id = state_.pods().Find(uid);
+  if (!id.valid()) return {};
+  if (queue_.Get(id).place == QueuePlace::kGated) return judge_.GateReason(id);
+  const auto condition = conditions_.find(id);
+  return condition == conditions_.end() ? std::string() : condition->second.message;
+}
+
+std::optional<std::string> Core::Verify() const {
+  if (auto difference = state_.Verify()) return difference;
+  if (auto difference = queue_.Verify()) return difference;
+  std::size_t on_their_way = 0;
+  for (std::uint32_t i = 0; i < state_.pods().id_limit(); ++i) {
+    const PodId id{i};
+    if (!state_.pods().Contains(id)) continue;
+    const cluster::Pod& pod = state_.pod(id);
+    const auto flight = flights_.find(id);
+    if (flight != flights_.end()) {
+      ++on_their_way;
+      if (!pod.node.valid()) return fmt::format("pod {}: on its way to no node", pod.name);
+      if (flight->second.action == 0 || !awaited_.contains(flight->second.action)) {
+        return fmt::format("pod {}: on its way, but waits for nothing", pod.name);
+      }
+    } else if (!pod.node.valid() && !pod.terminating && IsOurs(id) && !queue_.Contains(id)) {
+      return fmt::format("pod {}: neither bound nor queued nor on its way", pod.name);
+    } else if (pod.node.valid() && queue_.Contains(id)) {
+      return fmt::format("pod {}: has a node and is queued", pod.name);
+    }
+  }
+  if (on_their_way != flights_.size()) return "a pod that is gone is still on its way";
+  if (awaited_.size() != flights_.size()) return "an answer is awaited that no pod waits for";
+  return std::nullopt;
+}
+
+std::optional<std::string> Core::VerifyCaches() {
+  for (const cluster::ClassId id : placer_.CachedClasses()) {
+    if (state_.classes().Get(id).pods == 0) continue;
+    for (const framework::Profile& profile : profiles_) {
+      if (profile.scheduler_name != state_.classes().Get(id).spec.scheduler_name) continue;
+      if (auto difference = placer_.VerifyClass(profile, id)) return difference;
+    }
+  }
+  return std::nullopt;
+}
+
+Engine::Bytes Core::bytes() const {
+  Engine::Bytes bytes;
+  bytes.state = state_.bytes();
+  bytes.queue = queue_.bytes();
+  bytes.caches = placer_.bytes();
+  return bytes;
+}
+
+}  // namespace knx::engine

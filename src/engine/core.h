@@ -1,0 +1,142 @@
+// The inside of the engine: the state, the queue, the cycle of a pod, and the bookkeeping of what
+// is under way.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cluster/state.h"
+#include "engine/engine.h"
+#include "engine/placement.h"
+#include "engine/plugin_judge.h"
+#include "engine/queue.h"
+
+namespace knx::engine {
+
+class Core {
+ public:
+  Core(EngineOptions options, std::vector<framework::Profile> profiles);
+
+  void Handle(const Event& event, Time now);
+  bool ScheduleOne(Time now);
+  void Advance(Time now);
+  [[nodiscard]] Time NextWake() const;
+  std::vector<Action> TakeActions() { return std::exchange(actions_, {}); }
+
+  [[nodiscard]] const cluster::State& state() const { return state_; }
+  [[nodiscard]] const Queue& queue() const { return queue_; }
+  [[nodiscard]] PodStanding Standing(std::string_view uid) const;
+  [[nodiscard]] std::string WhyWaiting(std::string_view uid) const;
+  [[nodiscard]] std::optional<std::string> Verify() const;
+  [[nodiscard]] std::optional<std::string> VerifyCaches();
+  [[nodiscard]] Engine::Bytes bytes() const;
+
+ private:
+  // A pod that has a place and is on its way there. It owns its room until it is bound or
+  // forgotten.
+  enum class Step : std::uint8_t { kPermit, kPreBind, kBind };
+  struct Flight {
+    Step step = Step::kPermit;
+    std::size_t plugin = 0;  // position among the plugins of that step
+    ActionId action = 0;     // what it waits for
+    Time deadline;
+  };
+  // What was last written to the pod's PodScheduled condition.
+  struct Condition {
+    std::string reason, message;
+  };
+  // A pod as an event tells of it, when the pod itself may be gone.
+  struct Departed {
+    cluster::ClassId pod_class;
+    cluster::ResourceVector requests;
+    cluster::NodeRow node, nominated;
+    std::int32_t priority = 0;
+  };
+
+  // ---- core_events.cc: what happens outside ----
+  void OnNode(const k8s::Node& node, Time now);
+  void OnNodeDeleted(const std::string& name, Time now);
+  void OnPod(const k8s::Pod& pod, Time now);
+  void OnNewPod(const k8s::Pod& pod, Time now);
+  void OnKnownPod(cluster::PodId id, const k8s::Pod& pod, Time now);
+  void OnAssignedPodChanged(cluster::PodId id, const cluster::PodChange& change,
+                            const Departed& before, Time now);
+  void OnWaitingPodChanged(cluster::PodId id, const cluster::PodChange& change,
+                           const Departed& before, Time now);
+  void RemovePod(cluster::PodId id, Time now);
+  void Tell(framework::ClusterEvent event, Time now);
+  [[nodiscard]] Departed Remember(cluster::PodId id) const;
+  [[nodiscard]] framework::PodInEvent InEvent(const Departed& pod) const;
+  [[nodiscard]] framework::PodInEvent InEvent(cluster::PodId id) const;
+
+  // ---- core_cycle.cc: the way of a pod ----
+  void StartFlight(cluster::PodId id, cluster::NodeRow row, Time now);
+  bool Reserve(cluster::PodId id, cluster::NodeRow row, Time now);
+  void Unreserve(cluster::PodId id, cluster::NodeRow row);
+  // Goes on with a flight until it waits for something, fails or is over.
+  void Continue(cluster::PodId id, Time now);
+  // Asks the plugin whose turn it is; nullopt: the step is over. `answer`: the one it was waiting
+  // for.
+  std::optional<framework::StepResult> AskStep(cluster::PodId id, const framework::Answer* answer);
+  // False: the flight waits or failed.
+  bool ApplyStep(cluster::PodId id, const framework::StepResult& result, Time now);
+  void Resume(cluster::PodId id, const framework::Answer& answer, Time now);
+  void SendBinding(cluster::PodId id, Time now);
+  void OnActionFinished(const ActionFinished& finished, Time now);
+  void OnAnswer(const QuestionAnswered& answered, Time now);
+  void OnBindingFinished(cluster::PodId id, const std::optional<std::string>& failure, Time now);
+  void EndFlight(cluster::PodId id);
+  // The chosen node did not work out: gives the room back, tells who might want it, and queues the
+  // pod again.
+  void FailOnNode(cluster::PodId id, const FailedAttempt& attempt, const std::string& message,
+                  Time now);
+  // `nominate`: where room is being made; an invalid row takes a nomination back, nullopt leaves
+  // it.
+  void Fail(cluster::PodId id, const FailedAttempt& attempt, const std::string& message,
+            std::optional<cluster::NodeRow> nominate, Time now);
+  void MeetDeadlines(Time now);
+
+  // ---- actions ----
+  template <class What>
+  ActionId Emit(What what) {
+    actions_.push_back({++last_action_, std::move(what)});
+    return last_action_;
+  }
+  void EmitEvent(cluster::PodId id, bool warning, std::string_view reason, std::string_view action,
+                 std::string note);
+  [[nodiscard]] PodRef RefTo(cluster::PodId id) const;
+  [[nodiscard]] const framework::Profile& ProfileOf(cluster::PodId id) {
+    return profiles_[judge_.ProfileOf(id)];
+  }
+  [[nodiscard]] framework::PodView ViewOf(cluster::PodId id) const {
+    return {state_, state_.class_of(id), id};
+  }
+  // Waits for us to place it: unbound, not on its way, of one of our profiles.
+  [[nodiscard]] bool IsOurs(cluster::PodId id) const { return judge_.FindProfile(id).has_value(); }
+
+  EngineOptions options_;
+  std::vector<framework::Profile> profiles_;
+  cluster::State state_;
+  PluginJudge judge_;
+  Queue queue_;
+  Placer placer_;
+  absl::flat_hash_map<cluster::PodId, Flight> flights_;
+  absl::flat_hash_map<ActionId, cluster::PodId> awaited_;
+  // Bindings are all given the same time, so that the oldest is always in front; questions name
+  // their own.
+  std::deque<std::pair<Time, ActionId>> binding_deadlines_;
+  std::set<std::pair<Time, ActionId>> question_deadlines_;
+  absl::flat_hash_map<cluster::PodId, Condition> conditions_;
+  absl::flat_hash_map<ActionId, cluster::PodId> patches_;  // of conditions, not yet reported on
+  std::vector<Action> actions_;
+  ActionId last_action_ = 0;
+};
+
+}  // namespace knx::engine

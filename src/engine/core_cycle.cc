@@ -1,0 +1,331 @@
+// The way of one pod: a place, what has to happen before it can be bound there, the binding, or why
+// not.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/core.h"
+#include "k8s/names.h"
+
+namespace knx::engine {
+
+namespace names = k8s::names;
+using cluster::NodeRow;
+using cluster::PodId;
+using framework::Code;
+using framework::Outcome;
+
+namespace {
+
+// The API server's limit for the note of an event.
+constexpr std::size_t kMaxNote = 1024;
+
+std::string Truncated(const std::string& message) {
+  constexpr std::string_view kSuffix = " ...";
+  if (message.size() <= kMaxNote) return message;
+  return message.substr(0, kMaxNote - kSuffix.size()).append(kSuffix);
+}
+
+}  // namespace
+
+bool Core::ScheduleOne(Time now) {
+  const std::optional<PodId> popped = queue_.Pop(now);
+  if (!popped) return false;
+  const PodId id = *popped;
+  if (state_.pod(id).terminating) {
+    EmitEvent(id, true, names::kEventFailedScheduling, names::kActionScheduling,
+              fmt::format("skip schedule deleting pod: {}/{}",
+                          state_.words().Text(state_.pod(id).namespace_), state_.pod(id).name));
+    queue_.Remove(id);
+    return true;
+  }
+  const Placement placement = placer_.Place(ProfileOf(id), id);
+  if (placement.node.valid()) {
+    StartFlight(id, placement.node, now);
+    return true;
+  }
+  std::optional<NodeRow> nominate = placement.nominated;
+  if (!placement.nominated.valid() && placement.keep_nomination) nominate.reset();
+  Fail(id, placement.attempt, placement.message, nominate, now);
+  return true;
+}
+
+// ---- from the choice to the binding ----
+
+void Core::StartFlight(PodId id, NodeRow row, Time now) {
+  state_.ClearNomination(id);
+  state_.Assume(id, row);
+  flights_[id] = {};
+  if (Reserve(id, row, now)) Continue(id, now);
+}
+
+bool Core::Reserve(PodId id, NodeRow row, Time now) {
+  const framework::Profile& profile = ProfileOf(id);
+  for (const auto& entry : profile.reserve) {
+    const Outcome outcome = entry.plugin->Reserve(ViewOf(id), row);
+    if (outcome.ok()) continue;
+    FailedAttempt attempt;
+    attempt.error = !outcome.rejected();
+    if (!attempt.error) attempt.rejected_by.Add(entry.index);
+    FailOnNode(id, attempt,
+               attempt.error ? fmt::format("running Reserve plugin \"{}\": {}",
+                                           profile.plugins[entry.index]->name(), outcome.reason)
+                             : fmt::format("0/1 nodes are available: 1 {}.", outcome.reason),
+               now);
+    return false;
+  }
+  return true;
+}
+
+void Core::Unreserve(PodId id, NodeRow row) {
+  const framework::Profile& profile = ProfileOf(id);
+  for (auto entry = profile.reserve.rbegin(); entry != profile.reserve.rend(); ++entry) {
+    entry->plugin->Unreserve(ViewOf(id), row);
+  }
+}
+
+void Core::Continue(PodId id, Time now) {
+  for (;;) {
+    if (const auto result = AskStep(id, nullptr)) {
+      if (!ApplyStep(id, *result, now)) return;
+      continue;
+    }
+    Flight& flight = flights_.at(id);
+    if (flight.step == Step::kPreBind) return SendBinding(id, now);
+    // Up to here the pod may be found unschedulable; from here on it can only fail.
+    queue_.Done(id);
+    flight.step = Step::kPreBind;
+    flight.plugin = 0;
+  }
+}
+
+std::optional<framework::StepResult> Core::AskStep(PodId id, const framework::Answer* answer) {
+  const framework::Profile& profile = ProfileOf(id);
+  const Flight& flight = flights_.at(id);
+  const NodeRow row = state_.pod(id).node;
+  if (flight.step == Step::kPermit) {
+    if (flight.plugin >= profile.permit.size()) return std::nullopt;
+    const framework::PermitPlugin& plugin = *profile.permit[flight.plugin].plugin;
+    return answer == nullptr ? plugin.Permit(ViewOf(id), row)
+                             : plugin.ResumePermit(ViewOf(id), row, *answer);
+  }
+  if (flight.plugin >= profile.pre_bind.size()) return std::nullopt;
+  const framework::PreBindPlugin& plugin = *profile.pre_bind[flight.plugin].plugin;
+  return answer == nullptr ? plugin.PreBind(ViewOf(id), row)
+                           : plugin.ResumePreBind(ViewOf(id), row, *answer);
+}
+
+bool Core::ApplyStep(PodId id, const framework::StepResult& result, Time now) {
+  const framework::Profile& profile = ProfileOf(id);
+  Flight& flight = flights_.at(id);
+  const bool permit = flight.step == Step::kPermit;
+  const std::uint8_t plugin =
+      permit ? profile.permit[flight.plugin].index : profile.pre_bind[flight.plugin].index;
+  if (result.outcome.ok()) {
+    ++flight.plugin;
+    return true;
+  }
+  const std::string name(profile.plugins[plugin]->name());
+  if (result.outcome.code == Code::kWait && result.question) {
+    flight.deadline = now + std::min(result.question->timeout, options_.max_wait);
+    flight.action = Emit(
+        AskOutside{RefTo(id), name, state_.nodes().name(state_.pod(id).node), *result.question});
+    awaited_.emplace(flight.action, id);
+    question_deadlines_.emplace(flight.deadline, flight.action);
+    return false;
+  }
+  FailedAttempt attempt;
+  if (result.outcome.rejected() && permit) {
+    attempt.rejected_by.Add(plugin);
+    FailOnNode(id, attempt, fmt::format("0/1 nodes are available: 1 {}.", result.outcome.reason),
+               now);
+  } else {
+    attempt.error = !result.outcome.rejected();
+    FailOnNode(id, attempt,
+               attempt.error
+                   ? fmt::format("running {} plugin \"{}\": {}", permit ? "Permit" : "PreBind",
+                                 name, result.outcome.reason)
+                   : result.outcome.reason,
+               now);
+  }
+  return false;
+}
+
+void Core::SendBinding(PodId id, Time now) {
+  const framework::Profile& profile = ProfileOf(id);
+  const NodeRow row = state_.pod(id).node;
+  Flight& flight = flights_.at(id);
+  flight.step = Step::kBind;
+  for (flight.plugin = 0; flight.plugin < profile.bind.size(); ++flight.plugin) {
+    const Outcome outcome = profile.bind[flight.plugin].plugin->Bind(ViewOf(id), row);
+    if (outcome.code == Code::kSkip) continue;
+    if (!outcome.ok()) return OnBindingFinished(id, outcome.reason, now);
+    flight.action = Emit(BindPod{RefTo(id), state_.nodes().name(row)});
+    flight.deadline = now + options_.max_wait;
+    awaited_.emplace(flight.action, id);
+    binding_deadlines_.emplace_back(flight.deadline, flight.action);
+    return;
+  }
+  flight.plugin = 0;
+  OnBindingFinished(id, "every bind plugin passed the pod on", now);
+}
+
+// ---- answers ----
+
+void Core::OnActionFinished(const ActionFinished& finished, Time now) {
+  if (const auto it = awaited_.find(finished.action); it != awaited_.end()) {
+    return OnBindingFinished(it->second, finished.failure, now);
+  }
+  const auto patch = patches_.find(finished.action);
+  if (patch == patches_.end()) return;
+  // What could not be written is written again with the next attempt.
+  if (finished.failure) conditions_.erase(patch->second);
+  patches_.erase(patch);
+}
+
+void Core::OnBindingFinished(PodId id, const std::optional<std::string>& failure, Time now) {
+  const framework::Profile& profile = ProfileOf(id);
+  const NodeRow row = state_.pod(id).node;
+  if (!failure) {
+    EmitEvent(id, false, names::kEventScheduled, names::kActionBinding,
+              fmt::format("Successfully assigned {}/{} to {}",
+                          state_.words().Text(state_.pod(id).namespace_), state_.pod(id).name,
+                          state_.nodes().name(row)));
+    for (const auto& entry : profile.post_bind) entry.plugin->PostBind(ViewOf(id), row);
+    EndFlight(id);
+    queue_.Remove(id);
+    conditions_.erase(id);
+    return;
+  }
+  if (!state_.pod(id).assumed) {
+    // It is bound all the same: our answer was lost, or somebody else was faster.
+    EndFlight(id);
+    queue_.Remove(id);
+    return;
+  }
+  FailedAttempt attempt;
+  attempt.error = true;
+  const std::uint8_t plugin = profile.bind[flights_.at(id).plugin].index;
+  FailOnNode(
+      id, attempt,
+      fmt::format("running Bind plugin \"{}\": {}", profile.plugins[plugin]->name(), *failure),
+      now);
+}
+
+void Core::OnAnswer(const QuestionAnswered& answered, Time now) {
+  const auto it = awaited_.find(answered.action);
+  if (it != awaited_.end()) Resume(it->second, answered.answer, now);
+}
+
+void Core::Resume(PodId id, const framework::Answer& answer, Time now) {
+  Flight& flight = flights_.at(id);
+  if (flight.step == Step::kBind) return;
+  awaited_.erase(flight.action);
+  question_deadlines_.erase({flight.deadline, flight.action});
+  flight.action = 0;
+  const auto result = AskStep(id, &answer);
+  if (result && ApplyStep(id, *result, now)) Continue(id, now);
+}
+
+void Core::EndFlight(PodId id) {
+  const auto it = flights_.find(id);
+  awaited_.erase(it->second.action);
+  question_deadlines_.erase({it->second.deadline, it->second.action});
+  flights_.erase(it);
+  while (!binding_deadlines_.empty() && !awaited_.contains(binding_deadlines_.front().second)) {
+    binding_deadlines_.pop_front();
+  }
+}
+
+// ---- time ----
+
+void Core::Advance(Time now) {
+  queue_.Advance(now);
+  MeetDeadlines(now);
+}
+
+void Core::MeetDeadlines(Time now) {
+  while (!binding_deadlines_.empty() && binding_deadlines_.front().first <= now) {
+    const ActionId action = binding_deadlines_.front().second;
+    const auto it = awaited_.find(action);
+    if (it == awaited_.end()) {
+      binding_deadlines_.pop_front();
+      continue;
+    }
+    OnBindingFinished(it->second,
+                      fmt::format("no answer within {}", FormatDuration(options_.max_wait)), now);
+  }
+  while (!question_deadlines_.empty() && question_deadlines_.begin()->first <= now) {
+    const PodId id = awaited_.at(question_deadlines_.begin()->second);
+    Resume(id, {false, "no answer in time"}, now);
+  }
+}
+
+Time Core::NextWake() const {
+  Time wake = queue_.NextWake();
+  if (!binding_deadlines_.empty()) wake = std::min(wake, binding_deadlines_.front().first);
+  if (!question_deadlines_.empty()) wake = std::min(wake, question_deadlines_.begin()->first);
+  return wake;
+}
+
+// ---- failing ----
+
+void Core::FailOnNode(PodId id, const FailedAttempt& attempt, const std::string& message,
+                      Time now) {
+  const NodeRow row = state_.pod(id).node;
+  Unreserve(id, row);
+  EndFlight(id);
+  framework::ClusterEvent event;
+  event.kind = framework::EventKind::kAssignedPodDelete;
+  event.pod = id;
+  event.pod_now = event.pod_before = InEvent(id);
+  state_.Displace(id);
+  Tell(event, now);
+  Fail(id, attempt, message, NodeRow{}, now);
+}
+
+void Core::Fail(PodId id, const FailedAttempt& attempt, const std::string& message,
+                std::optional<NodeRow> nominate, Time now) {
+  queue_.Requeue(id, attempt, now);
+  EmitEvent(id, true, names::kEventFailedScheduling, names::kActionScheduling, Truncated(message));
+
+  const std::string_view reason =
+      attempt.error ? names::kReasonSchedulerError : names::kReasonUnschedulable;
+  const auto [written, fresh] = conditions_.try_emplace(id);
+  bool changed = fresh || written->second.reason != reason || written->second.message != message;
+  std::optional<std::string> nominated_node;
+  if (nominate && *nominate != state_.pod(id).nominated) {
+    if (nominate->valid()) {
+      state_.Nominate(id, *nominate);
+      nominated_node = state_.nodes().name(*nominate);
+    } else {
+      state_.ClearNomination(id);
+      nominated_node = "";
+    }
+    changed = true;
+  }
+  written->second = {std::string(reason), message};
+  if (!changed) return;
+  PatchPodStatus patch{RefTo(id),
+                       "False",
+                       std::string(reason),
+                       message,
+                       state_.pod(id).generation,
+                       std::move(nominated_node)};
+  patches_.emplace(Emit(std::move(patch)), id);
+}
+
+// ---- actions ----
+
+PodRef Core::RefTo(PodId id) const {
+  const cluster::Pod& pod = state_.pod(id);
+  return {std::string(state_.words().Text(pod.namespace_)), pod.name, pod.uid};
+}
+
+void Core::EmitEvent(PodId id, bool warning, std::string_view reason, std::string_view action,
+                     std::string note) {
+  Emit(RecordEvent{RefTo(id), warning, std::string(reason), std::string(action), std::move(note),
+                   state_.class_of(id).spec.scheduler_name});
+}
+
+}  // namespace knx::engine

@@ -1,0 +1,203 @@
+// What happens in the cluster: nodes and pods come, change and go.
+#include "engine/core.h"
+#include "k8s/names.h"
+
+namespace knx::engine {
+
+using cluster::PodId;
+using framework::ClusterEvent;
+using framework::EventKind;
+
+void Core::Handle(const Event& event, Time now) {
+  if (const auto* pod = std::get_if<PodUpserted>(&event)) return OnPod(pod->pod, now);
+  if (const auto* done = std::get_if<ActionFinished>(&event)) return OnActionFinished(*done, now);
+  if (const auto* node = std::get_if<NodeUpserted>(&event)) return OnNode(node->node, now);
+  if (const auto* node = std::get_if<NodeDeleted>(&event)) return OnNodeDeleted(node->name, now);
+  if (const auto* answer = std::get_if<QuestionAnswered>(&event)) return OnAnswer(*answer, now);
+  if (const auto* pod = std::get_if<PodDeleted>(&event)) {
+    if (const PodId id = state_.pods().Find(pod->uid); id.valid()) RemovePod(id, now);
+  }
+}
+
+void Core::Tell(ClusterEvent event, Time now) {
+  judge_.NextEvent();
+  queue_.OnEvent(event, now);
+}
+
+// ---- nodes ----
+
+void Core::OnNode(const k8s::Node& node, Time now) {
+  const cluster::NodeChange change = state_.UpsertNode(node);
+  ClusterEvent event;
+  event.row = state_.nodes().Find(node.meta.name);
+  if (change.added) {
+    event.kind = EventKind::kNodeAdd;
+    return Tell(event, now);
+  }
+  event.node_before = &change.before;
+  const std::pair<bool, EventKind> changes[] = {
+      {change.allocatable, EventKind::kNodeAllocatable},
+      {change.labels, EventKind::kNodeLabel},
+      {change.taints || change.unschedulable, EventKind::kNodeTaint},
+  };
+  for (const auto& [changed, kind] : changes) {
+    if (!changed) continue;
+    event.kind = kind;
+    Tell(event, now);
+  }
+}
+
+void Core::OnNodeDeleted(const std::string& name, Time now) {
+  const cluster::NodeRow row = state_.nodes().Find(name);
+  if (!row.valid() || !state_.nodes().has_node(row)) return;
+  state_.RemoveNode(row);
+  ClusterEvent event;
+  event.kind = EventKind::kNodeDelete;
+  event.row = row;
+  Tell(event, now);
+}
+
+// ---- pods ----
+
+Core::Departed Core::Remember(PodId id) const {
+  const cluster::Pod& pod = state_.pod(id);
+  const auto requests = state_.usage_of(id).requests;
+  return {pod.pod_class, {requests.begin(), requests.end()}, pod.node, pod.nominated, pod.priority};
+}
+
+framework::PodInEvent Core::InEvent(const Departed& pod) const {
+  return {&state_.classes().Get(pod.pod_class), pod.requests, pod.node, pod.nominated,
+          pod.priority};
+}
+
+framework::PodInEvent Core::InEvent(PodId id) const {
+  const cluster::Pod& pod = state_.pod(id);
+  return {&state_.class_of(id), state_.usage_of(id).requests, pod.node, pod.nominated,
+          pod.priority};
+}
+
+void Core::OnPod(const k8s::Pod& pod, Time now) {
+  const PodId known = state_.pods().Find(pod.meta.uid);
+  const bool over =
+      pod.status.phase == k8s::PodPhase::kSucceeded || pod.status.phase == k8s::PodPhase::kFailed;
+  if (over) {
+    if (known.valid()) RemovePod(known, now);
+  } else if (known.valid()) {
+    OnKnownPod(known, pod, now);
+  } else {
+    OnNewPod(pod, now);
+  }
+}
+
+void Core::OnNewPod(const k8s::Pod& pod, Time now) {
+  const PodId id = state_.AddPod(pod);
+  if (state_.pod(id).node.valid()) {
+    ClusterEvent event;
+    event.kind = EventKind::kAssignedPodAdd;
+    event.pod = id;
+    event.pod_now = InEvent(id);
+    return Tell(event, now);
+  }
+  if (!IsOurs(id)) return;
+  for (const k8s::Condition& condition : pod.status.conditions) {
+    if (condition.type == k8s::names::kPodScheduled && condition.status == "False") {
+      conditions_[id] = {condition.reason, condition.message};
+    }
+  }
+  queue_.Add(id, state_.pod(id).priority, now);
+}
+
+void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
+  const Departed before = Remember(id);
+  const bool was_ours = IsOurs(id);
+  const bool was_assigned = before.node.valid() && !state_.pod(id).assumed;
+  state_.HoldClass(before.pod_class);
+  const cluster::PodChange change = state_.UpdatePod(id, pod);
+  if (was_assigned) {
+    OnAssignedPodChanged(id, change, before, now);
+  } else if (state_.pod(id).node.valid() && !state_.pod(id).assumed) {
+    // Bound: by us, as we knew, or by somebody else. What is not yet sent must not be sent any
+    // more.
+    const auto flight = flights_.find(id);
+    if (flight != flights_.end() && flight->second.step != Step::kBind) {
+      Unreserve(id, before.node);
+      EndFlight(id);
+    }
+    if (!flights_.contains(id)) queue_.Remove(id);
+    conditions_.erase(id);
+    ClusterEvent event;
+    event.kind = EventKind::kAssignedPodAdd;
+    event.pod = id;
+    event.pod_now = InEvent(id);
+    Tell(event, now);
+  } else if (was_ours) {
+    OnWaitingPodChanged(id, change, before, now);
+  }
+  state_.ReleaseClass(before.pod_class);
+}
+
+void Core::OnAssignedPodChanged(PodId id, const cluster::PodChange& change, const Departed& before,
+                                Time now) {
+  ClusterEvent event;
+  event.pod = id;
+  event.pod_now = InEvent(id);
+  event.pod_before = InEvent(before);
+  if (change.labels) {
+    event.kind = EventKind::kAssignedPodLabel;
+    Tell(event, now);
+  }
+  if (change.requests_lower) {
+    event.kind = EventKind::kAssignedPodScaleDown;
+    Tell(event, now);
+  }
+}
+
+void Core::OnWaitingPodChanged(PodId id, const cluster::PodChange& change, const Departed& before,
+                               Time now) {
+  // Assumed pods are ours already and on their way; their spec cannot change where they go.
+  if (flights_.contains(id)) return;
+  if (!IsOurs(id)) {
+    queue_.Remove(id);
+    return;
+  }
+  ClusterEvent event;
+  event.pod = id;
+  event.pod_now = InEvent(id);
+  event.pod_before = InEvent(before);
+  std::vector<ClusterEvent> events;
+  const std::pair<bool, EventKind> changes[] = {
+      {change.labels, EventKind::kOwnLabel},
+      {change.requests_lower, EventKind::kOwnScaleDown},
+      {change.tolerations, EventKind::kOwnTolerations},
+      {change.gates_removed, EventKind::kOwnGatesRemoved},
+  };
+  for (const auto& [changed, kind] : changes) {
+    event.kind = kind;
+    if (changed) events.push_back(event);
+  }
+  if (events.empty() && change.spec) {
+    event.kind = EventKind::kOwnOther;
+    events.push_back(event);
+  }
+  judge_.NextEvent();
+  queue_.Update(id, state_.pod(id).priority, events, now);
+}
+
+void Core::RemovePod(PodId id, Time now) {
+  const Departed gone = Remember(id);
+  if (flights_.contains(id)) {
+    Unreserve(id, gone.node);
+    EndFlight(id);
+  }
+  queue_.Remove(id);
+  conditions_.erase(id);
+  state_.HoldClass(gone.pod_class);
+  state_.RemovePod(id);
+  ClusterEvent event;
+  event.kind = gone.node.valid() ? EventKind::kAssignedPodDelete : EventKind::kUnassignedPodDelete;
+  event.pod_now = event.pod_before = InEvent(gone);
+  Tell(event, now);
+  state_.ReleaseClass(gone.pod_class);
+}
+
+}  // namespace knx::engine

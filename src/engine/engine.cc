@@ -1,0 +1,24 @@
+#include "engine/engine.h"
+
+#include "engine/core.h"
+
+namespace knx::engine {
+
+Engine::Engine(EngineOptions options, std::vector<framework::Profile> profiles)
+    : core_(std::make_unique<Core>(std::move(options), std::move(profiles))) {}
+Engine::~Engine() = default;
+
+void Engine::Handle(const Event& event, Time now) { core_->Handle(event, now); }
+bool Engine::ScheduleOne(Time now) { return core_->ScheduleOne(now); }
+void Engine::Advance(Time now) { core_->Advance(now); }
+Time Engine::NextWake() const { return core_->NextWake(); }
+std::vector<Action> Engine::TakeActions() { return core_->TakeActions(); }
+const cluster::State& Engine::state() const { return core_->state(); }
+const Queue& Engine::queue() const { return core_->queue(); }
+PodStanding Engine::Standing(std::string_view uid) const { return core_->Standing(uid); }
+std::string Engine::WhyWaiting(std::string_view uid) const { return core_->WhyWaiting(uid); }
+std::optional<std::string> Engine::Verify() const { return core_->Verify(); }
+std::optional<std::string> Engine::VerifyCaches() { return core_->VerifyCaches(); }
+Engine::Bytes Engine::bytes() const { return core_->bytes(); }
+
+}  // namespace knx::engine

@@ -1,0 +1,70 @@
+// The core: events and the time go in, actions come out.
+// One owner drives it: Handle() for everything that happens, ScheduleOne() until it returns false,
+// Advance() when NextWake() is due, TakeActions() after each. The same calls give the same actions,
+// bit for bit. It has no thread, no clock, no randomness and does no I/O.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+#include "cluster/state.h"
+#include "engine/actions.h"
+#include "engine/engine_options.h"
+#include "engine/events.h"
+#include "engine/queue.h"
+#include "framework/profile.h"
+
+namespace knx::engine {
+
+class Core;
+
+// Where a pod stands, for people and for tests.
+enum class PodStanding { kUnknown, kNotOurs, kWaiting, kPaused, kBinding, kBound };
+
+class Engine {
+ public:
+  Engine(EngineOptions options, std::vector<framework::Profile> profiles);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  void Handle(const Event& event, Time now);
+  // Decides about one pod. False: there is none to decide about now.
+  bool ScheduleOne(Time now);
+  // Lets time pass: back-offs end, deadlines are met.
+  void Advance(Time now);
+  [[nodiscard]] Time NextWake() const;
+  // What is to be done since the last call, in order.
+  [[nodiscard]] std::vector<Action> TakeActions();
+
+  [[nodiscard]] const cluster::State& state() const;
+  [[nodiscard]] const Queue& queue() const;
+  [[nodiscard]] PodStanding Standing(std::string_view uid) const;
+  // Why the pod waits, as last written to its condition; empty if it does not wait or was never
+  // tried.
+  [[nodiscard]] std::string WhyWaiting(std::string_view uid) const;
+  // Everything the core keeps counted, recounted: the state, the queue, and that every pod of ours
+  // is bound, queued or waiting for a named reason. The first difference, or nothing.
+  [[nodiscard]] std::optional<std::string> Verify() const;
+  // The caches of every class compared with a full evaluation. For tests: costs as much as it
+  // sounds.
+  [[nodiscard]] std::optional<std::string> VerifyCaches();
+
+  struct Bytes {
+    cluster::State::Bytes state;
+    std::size_t queue = 0, caches = 0;
+    [[nodiscard]] std::size_t total() const { return state.total() + queue + caches; }
+  };
+  [[nodiscard]] Bytes bytes() const;
+
+ private:
+  std::unique_ptr<Core> core_;
+};
+
+}  // namespace knx::engine

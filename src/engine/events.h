@@ -1,0 +1,47 @@
+// What the core is told. Together with the time these are its only input.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "framework/plugin.h"
+#include "k8s/objects.h"
+
+namespace knx::engine {
+
+using ActionId = std::uint64_t;
+
+// A node is there, or is as it says now.
+struct NodeUpserted {
+  k8s::Node node;
+};
+struct NodeDeleted {
+  std::string name;
+};
+
+// A pod is there, or is as it says now. Pods of other schedulers too: they take room.
+struct PodUpserted {
+  k8s::Pod pod;
+};
+struct PodDeleted {
+  std::string uid;
+};
+
+// An action was carried out, or was not.
+struct ActionFinished {
+  ActionId action = 0;
+  std::optional<std::string> failure;
+};
+
+// The outside answered a question of a plugin.
+struct QuestionAnswered {
+  ActionId action = 0;
+  framework::Answer answer;
+};
+
+using Event = std::variant<NodeUpserted, NodeDeleted, PodUpserted, PodDeleted, ActionFinished,
+                           QuestionAnswered>;
+
+}  // namespace knx::engine

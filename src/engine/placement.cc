@@ -1,0 +1,296 @@
+#include "engine/placement.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace knx::engine {
+
+using cluster::NodeRow;
+using cluster::PodId;
+using framework::Code;
+using framework::Verdict;
+
+Placement Placer::Place(const framework::Profile& profile, PodId pod) {
+  Placement placement;
+  if (state_.nodes().node_count() == 0) {
+    placement.message = "no nodes available to schedule pods";
+    return placement;
+  }
+  state_.RefreshRanks();
+  ClassCache& cache = caches_.Get(profile, state_.pod(pod).pod_class, parallel_for_);
+  if (cache.remembers()) return PlaceRemembered(profile, cache, pod);
+  if (cache.prepared().has_wide_scope()) {
+    PreparedClass prepared(profile, state_, state_.pod(pod).pod_class, pod);
+    return PlaceAmong(profile, prepared, pod);
+  }
+  return PlaceAmong(profile, cache.prepared(), pod);
+}
+
+// ---- nominated pods ----
+
+// Somebody at least as important has been promised room on this node.
+bool Placer::HasRivals(PodId pod, NodeRow row) const {
+  const auto nominated = state_.nominated(row);
+  return std::any_of(nominated.begin(), nominated.end(), [&](PodId other) {
+    return other != pod && !state_.pod(other).node.valid() &&
+           state_.pod(other).priority >= state_.pod(pod).priority;
+  });
+}
+
+Verdict Placer::JudgeAlone(PreparedClass& prepared, NodeRow row) {
+  Verdict verdict;
+  prepared.Judge(kAllScopes, std::span(&row, 1), std::span(&verdict, 1), batch_);
+  return verdict;
+}
+
+// The pod must fit with the nominated pods there, and without: they may still go elsewhere.
+Verdict Placer::JudgeWithNominated(PreparedClass& prepared, PodId pod, NodeRow row) {
+  if (HasRivals(pod, row)) {
+    const auto mark = state_.Mark();
+    std::vector<PodId> added;
+    const std::vector<PodId> nominated(state_.nominated(row).begin(), state_.nominated(row).end());
+    for (const PodId other : nominated) {
+      if (other == pod || state_.pod(other).node.valid()) continue;
+      if (state_.pod(other).priority < state_.pod(pod).priority) continue;
+      state_.Assume(other, row);
+      prepared.PodAdded(other, row);
+      added.push_back(other);
+    }
+    const Verdict verdict = JudgeAlone(prepared, row);
+    for (const PodId other : added) prepared.PodRemoved(other, row);
+    state_.Rollback(mark);
+    if (verdict.code != Code::kSuccess) return verdict;
+  }
+  return JudgeAlone(prepared, row);
+}
+
+bool Placer::FitsNominatedNode(PreparedClass& prepared, PodId pod) {
+  const NodeRow row = state_.pod(pod).nominated;
+  if (!row.valid() || !state_.nodes().has_node(row)) return false;
+  const auto& only = prepared.only_rows();
+  if (only && std::find(only->begin(), only->end(), row) == only->end()) return false;
+  return JudgeWithNominated(prepared, pod, row).code == Code::kSuccess;
+}
+
+// ---- choosing ----
+
+Placement Placer::PlaceRemembered(const framework::Profile& profile, ClassCache& cache, PodId pod) {
+  Placement placement;
+  if (FitsNominatedNode(cache.prepared(), pod)) {
+    placement.node = state_.pod(pod).nominated;
+    return placement;
+  }
+  // Nodes with nominated pods: what is remembered about them does not hold for this pod.
+  std::vector<std::pair<NodeRow, Verdict>> excluded;
+  for (const auto& [row, nominated] : state_.nominations()) {
+    if (!state_.nodes().has_node(row) || !cache.feasible(row) || !HasRivals(pod, row)) continue;
+    excluded.emplace_back(row, Verdict{});
+  }
+  for (auto& [row, verdict] : excluded) {
+    verdict = JudgeWithNominated(cache.prepared(), pod, row);
+    if (verdict.code != Code::kSuccess) cache.Exclude(row);
+  }
+  std::erase_if(excluded, [](const auto& entry) { return entry.second.code == Code::kSuccess; });
+  if (!excluded.empty()) cache.Settle();
+  placement.node = cache.best();
+  if (!excluded.empty()) {
+    for (const auto& entry : excluded) cache.Include(entry.first);
+    cache.Settle();
+  }
+  if (placement.node.valid()) return placement;
+
+  ReasonCounts reasons;
+  cache.ForEachRejection([&](const Verdict& verdict, std::uint32_t nodes) {
+    Count(cache.prepared(), verdict, nodes, reasons, placement.attempt);
+  });
+  for (const auto& entry : excluded) {
+    Count(cache.prepared(), entry.second, 1, reasons, placement.attempt);
+  }
+  placement.message = FailureText(reasons);
+  if (profile.post_filter.empty()) return placement;
+  Judged judged;
+  state_.nodes().present().ForEach([&](std::uint32_t row) {
+    judged.rows.push_back(NodeRow{row});
+    judged.verdicts.push_back(cache.verdict(NodeRow{row}));
+  });
+  for (const auto& [row, verdict] : excluded) {
+    const auto at = std::lower_bound(judged.rows.begin(), judged.rows.end(), row);
+    judged.verdicts[static_cast<std::size_t>(at - judged.rows.begin())] = verdict;
+  }
+  TryPostFilter(profile, pod, judged, placement);
+  return placement;
+}
+
+Placement Placer::PlaceAmong(const framework::Profile& profile, PreparedClass& prepared,
+                             PodId pod) {
+  if (!prepared.outcome().ok()) return Rejected(prepared);
+  Placement placement;
+  if (FitsNominatedNode(prepared, pod)) {
+    placement.node = state_.pod(pod).nominated;
+    return placement;
+  }
+  Judged judged;
+  if (prepared.only_rows()) {
+    judged.rows = *prepared.only_rows();
+  } else {
+    state_.nodes().present().ForEach(
+        [&](std::uint32_t row) { judged.rows.push_back(NodeRow{row}); });
+  }
+  judged.verdicts.resize(judged.rows.size());
+  prepared.Judge(kAllScopes, judged.rows, judged.verdicts, batch_);
+  std::vector<NodeRow> feasible;
+  for (std::size_t i = 0; i < judged.rows.size(); ++i) {
+    if (judged.verdicts[i].code == Code::kSuccess && HasRivals(pod, judged.rows[i])) {
+      judged.verdicts[i] = JudgeWithNominated(prepared, pod, judged.rows[i]);
+    }
+    if (judged.verdicts[i].code == Code::kSuccess) feasible.push_back(judged.rows[i]);
+  }
+  placement.node = BestOf(prepared, feasible);
+  if (placement.node.valid()) return placement;
+
+  ReasonCounts reasons;
+  for (const Verdict& verdict : judged.verdicts) {
+    Count(prepared, verdict, 1, reasons, placement.attempt);
+  }
+  for (const std::uint8_t plugin : prepared.narrowed_by())
+    placement.attempt.rejected_by.Add(plugin);
+  const std::size_t left_out = state_.nodes().node_count() - judged.rows.size();
+  if (left_out > 0) reasons[prepared.LeftOutReason()] += left_out;
+  placement.message = FailureText(reasons);
+  if (!profile.post_filter.empty()) TryPostFilter(profile, pod, judged, placement);
+  return placement;
+}
+
+NodeRow Placer::BestOf(const PreparedClass& prepared, std::span<const NodeRow> feasible) const {
+  if (feasible.empty()) return NodeRow{};
+  if (feasible.size() == 1) return feasible[0];
+  const std::vector<std::int64_t> totals = TotalScores(prepared, feasible);
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < feasible.size(); ++i) {
+    const bool earlier = state_.nodes().rank(feasible[i]) < state_.nodes().rank(feasible[best]);
+    if (totals[i] > totals[best] || (totals[i] == totals[best] && earlier)) best = i;
+  }
+  return feasible[best];
+}
+
+std::vector<std::int64_t> TotalScores(const PreparedClass& prepared,
+                                      std::span<const NodeRow> rows) {
+  std::vector<std::int64_t> totals(rows.size(), 0);
+  std::vector<std::int64_t> raw(rows.size());
+  for (const PreparedScorer& scorer : prepared.scorers()) {
+    scorer.scorer->Score(rows, raw);
+    framework::ScoreBounds bounds{INT64_MAX, INT64_MIN};
+    for (const std::int64_t value : raw) {
+      if (value == framework::kIgnored) continue;
+      bounds = {std::min(bounds.min, value), std::max(bounds.max, value)};
+    }
+    if (bounds.min > bounds.max) bounds = {};
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (raw[i] == framework::kIgnored) continue;
+      const std::int64_t score =
+          scorer.scorer->normalizes() ? scorer.scorer->Normalize(raw[i], bounds) : raw[i];
+      totals[i] += score * scorer.weight;
+    }
+  }
+  return totals;
+}
+
+// ---- saying no ----
+
+Placement Placer::Rejected(const PreparedClass& prepared) const {
+  Placement placement;
+  const framework::Outcome& outcome = prepared.outcome();
+  if (outcome.code == Code::kError) {
+    placement.attempt.error = true;
+    placement.message = outcome.reason;
+    return placement;
+  }
+  (outcome.code == Code::kPending ? placement.attempt.pending_on : placement.attempt.rejected_by)
+      .Add(prepared.rejected_by());
+  for (const std::uint8_t plugin : prepared.narrowed_by())
+    placement.attempt.rejected_by.Add(plugin);
+  placement.message =
+      fmt::format("0/{} nodes are available: {}.", state_.nodes().node_count(), outcome.reason);
+  return placement;
+}
+
+void Placer::Count(const PreparedClass& prepared, const Verdict& verdict, std::uint64_t nodes,
+                   ReasonCounts& reasons, FailedAttempt& attempt) {
+  attempt.rejected_by.Add(verdict.plugin);
+  std::vector<std::string> texts;
+  if (const framework::NodeFilter* filter = prepared.FilterOf(verdict.plugin)) {
+    filter->Explain(verdict, texts);
+  }
+  for (std::string& text : texts) reasons[std::move(text)] += nodes;
+}
+
+std::string Placer::FailureText(const ReasonCounts& reasons) const {
+  std::vector<std::string> lines;
+  for (const auto& [reason, nodes] : reasons) lines.push_back(fmt::format("{} {}", nodes, reason));
+  // As texts, counts included: "10 ..." comes before "9 ...", as in kube-scheduler.
+  std::sort(lines.begin(), lines.end());
+  std::string text = fmt::format("0/{} nodes are available:", state_.nodes().node_count());
+  if (!lines.empty()) text += fmt::format(" {}.", fmt::join(lines, ", "));
+  return text;
+}
+
+void Placer::TryPostFilter(const framework::Profile& profile, PodId pod, const Judged& judged,
+                           Placement& placement) const {
+  const framework::PodView view{state_, state_.class_of(pod), pod};
+  std::string message;
+  placement.keep_nomination = true;
+  for (const auto& entry : profile.post_filter) {
+    const framework::PostFilterResult result =
+        entry.plugin->PostFilter(view, {judged.rows, judged.verdicts});
+    if (!result.outcome.reason.empty()) {
+      message += (message.empty() ? "" : ", ") + result.outcome.reason;
+    }
+    if (result.outcome.code == Code::kSuccess) placement.nominated = result.nominated;
+    if (result.outcome.code == Code::kSuccess || result.outcome.code == Code::kUnresolvable ||
+        result.outcome.code == Code::kError) {
+      break;
+    }
+  }
+  if (!message.empty()) placement.message += " " + message;
+}
+
+// ---- care ----
+
+std::optional<std::string> Placer::VerifyClass(const framework::Profile& profile,
+                                               cluster::ClassId id) {
+  state_.RefreshRanks();
+  ClassCache& cache = caches_.Get(profile, id, parallel_for_);
+  if (!cache.remembers()) return std::nullopt;
+  const PreparedClass fresh(profile, state_, id, PodId{});
+  std::vector<NodeRow> rows;
+  state_.nodes().present().ForEach([&](std::uint32_t row) { rows.push_back(NodeRow{row}); });
+  std::vector<Verdict> verdicts(rows.size());
+  fresh.Judge(kAllScopes, rows, verdicts, batch_);
+  std::vector<NodeRow> feasible;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!(cache.verdict(rows[i]) == verdicts[i])) {
+      return fmt::format("class {}: the verdict on node {} is out of date", id.index,
+                         state_.nodes().name(rows[i]));
+    }
+    if (verdicts[i].code == Code::kSuccess) feasible.push_back(rows[i]);
+  }
+  if (cache.feasible_count() != feasible.size()) {
+    return fmt::format("class {}: {} nodes fit, {} are counted", id.index, feasible.size(),
+                       cache.feasible_count());
+  }
+  const std::vector<std::int64_t> totals = TotalScores(fresh, feasible);
+  for (std::size_t i = 0; i < feasible.size(); ++i) {
+    if (cache.total(feasible[i]) != totals[i]) {
+      return fmt::format("class {}: the score of node {} is {}, remembered as {}", id.index,
+                         state_.nodes().name(feasible[i]), totals[i], cache.total(feasible[i]));
+    }
+  }
+  if (BestOf(fresh, feasible) != cache.best()) {
+    return fmt::format("class {}: another node is best than remembered", id.index);
+  }
+  return std::nullopt;
+}
+
+}  // namespace knx::engine

@@ -1,0 +1,79 @@
+// Where should this pod go? All nodes are considered, always; equal ones are taken in the order of
+// their names.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cluster/state.h"
+#include "engine/class_caches.h"
+#include "engine/engine_options.h"
+#include "engine/queue.h"
+#include "framework/profile.h"
+
+namespace knx::engine {
+
+struct Placement {
+  cluster::NodeRow node;       // invalid: nowhere, and the rest says why
+  cluster::NodeRow nominated;  // room is being made there
+  bool keep_nomination = false;
+  FailedAttempt attempt;
+  std::string message;
+};
+
+class Placer {
+ public:
+  Placer(cluster::State& state, const EngineOptions& options)
+      : state_(state),
+        parallel_for_(options.parallel_for),
+        caches_(state, options.cache_bytes, options.cache_bytes_per_node) {}
+
+  Placement Place(const framework::Profile& profile, cluster::PodId pod);
+
+  [[nodiscard]] std::size_t bytes() const { return caches_.bytes(); }
+  // Compares what is remembered about a class with asking every plugin about every node: the first
+  // difference.
+  [[nodiscard]] std::optional<std::string> VerifyClass(const framework::Profile& profile,
+                                                       cluster::ClassId id);
+  [[nodiscard]] std::vector<cluster::ClassId> CachedClasses() const { return caches_.Cached(); }
+
+ private:
+  // Rows and what was found out about them.
+  struct Judged {
+    std::vector<cluster::NodeRow> rows;
+    std::vector<framework::Verdict> verdicts;
+  };
+  using ReasonCounts = std::map<std::string, std::uint64_t>;
+
+  Placement PlaceRemembered(const framework::Profile& profile, ClassCache& cache,
+                            cluster::PodId pod);
+  Placement PlaceAmong(const framework::Profile& profile, PreparedClass& prepared,
+                       cluster::PodId pod);
+  bool FitsNominatedNode(PreparedClass& prepared, cluster::PodId pod);
+  framework::Verdict JudgeAlone(PreparedClass& prepared, cluster::NodeRow row);
+  framework::Verdict JudgeWithNominated(PreparedClass& prepared, cluster::PodId pod,
+                                        cluster::NodeRow row);
+  [[nodiscard]] bool HasRivals(cluster::PodId pod, cluster::NodeRow row) const;
+  cluster::NodeRow BestOf(const PreparedClass& prepared,
+                          std::span<const cluster::NodeRow> feasible) const;
+  Placement Rejected(const PreparedClass& prepared) const;
+  static void Count(const PreparedClass& prepared, const framework::Verdict& verdict,
+                    std::uint64_t nodes, ReasonCounts& reasons, FailedAttempt& attempt);
+  [[nodiscard]] std::string FailureText(const ReasonCounts& reasons) const;
+  void TryPostFilter(const framework::Profile& profile, cluster::PodId pod, const Judged& judged,
+                     Placement& placement) const;
+
+  cluster::State& state_;
+  ParallelFor parallel_for_;
+  ClassCaches caches_;
+  PreparedClass::Batch batch_;
+};
+
+// The scores of rows that all fit, added up over the plugins as kube-scheduler does.
+std::vector<std::int64_t> TotalScores(const PreparedClass& prepared,
+                                      std::span<const cluster::NodeRow> rows);
+
+}  // namespace knx::engine

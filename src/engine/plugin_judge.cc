@@ -1,0 +1,76 @@
+#include "engine/plugin_judge.h"
+
+#include "base/check.h"
+
+namespace knx::engine {
+
+using framework::ClusterEvent;
+using framework::EventKind;
+
+PluginJudge::PluginJudge(const cluster::State& state,
+                         const std::vector<framework::Profile>& profiles)
+    : state_(state), profiles_(profiles) {
+  for (std::uint32_t p = 0; p < profiles.size(); ++p) {
+    by_name_.emplace(profiles[p].scheduler_name, p);
+    auto& by_kind = interested_.emplace_back(static_cast<std::size_t>(EventKind::kCount));
+    for (std::size_t i = 0; i < profiles[p].plugins.size(); ++i) {
+      const framework::EventSet events = profiles[p].plugins[i]->events();
+      for (std::size_t kind = 0; kind < by_kind.size(); ++kind) {
+        if (events.Contains(static_cast<EventKind>(kind)))
+          by_kind[kind].Add(static_cast<std::uint8_t>(i));
+      }
+    }
+  }
+}
+
+std::optional<std::uint32_t> PluginJudge::FindProfile(cluster::PodId pod) const {
+  const auto it = by_name_.find(state_.class_of(pod).spec.scheduler_name);
+  if (it == by_name_.end()) return std::nullopt;
+  return it->second;
+}
+
+std::uint32_t PluginJudge::ProfileOf(cluster::PodId pod) {
+  const auto profile = FindProfile(pod);
+  KNX_CHECK(profile.has_value(), "a pod of another scheduler is in the queue");
+  return *profile;
+}
+
+std::optional<std::uint8_t> PluginJudge::Gate(cluster::PodId pod) {
+  const framework::PodView view{state_, state_.class_of(pod), pod};
+  for (const auto& entry : profiles_[ProfileOf(pod)].pre_enqueue) {
+    if (!entry.plugin->PreEnqueue(view).ok()) return entry.index;
+  }
+  return std::nullopt;
+}
+
+std::string PluginJudge::GateReason(cluster::PodId pod) const {
+  const framework::PodView view{state_, state_.class_of(pod), pod};
+  const auto profile = FindProfile(pod);
+  if (!profile) return {};
+  for (const auto& entry : profiles_[*profile].pre_enqueue) {
+    framework::Outcome outcome = entry.plugin->PreEnqueue(view);
+    if (!outcome.ok()) return std::move(outcome.reason);
+  }
+  return {};
+}
+
+PluginSet PluginJudge::Interested(cluster::PodId pod, EventKind kind) {
+  return interested_[ProfileOf(pod)][static_cast<std::size_t>(kind)];
+}
+
+bool PluginJudge::MayHelp(cluster::PodId pod, std::uint8_t plugin, const ClusterEvent& event) {
+  const cluster::ClassId pod_class = state_.pod(pod).pod_class;
+  const bool own = event.pod.valid() && event.pod == pod;
+  // What a pod itself gave up cannot help it.
+  if (own && event.kind == EventKind::kAssignedPodDelete) return false;
+  if (!own) {
+    const auto known = answers_.find({pod_class, plugin});
+    if (known != answers_.end()) return known->second;
+  }
+  const framework::PodView view{state_, state_.class_of(pod), pod};
+  const bool may_help = profiles_[ProfileOf(pod)].plugins[plugin]->MayHelp(event, view);
+  if (!own) answers_.emplace(std::pair(pod_class, plugin), may_help);
+  return may_help;
+}
+
+}  // namespace knx::engine

@@ -1,0 +1,45 @@
+// Answers the queue's questions by asking the plugins of the pod's profile.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/text_map.h"
+#include "cluster/state.h"
+#include "engine/queue.h"
+#include "framework/profile.h"
+
+namespace knx::engine {
+
+class PluginJudge final : public Queue::Judge {
+ public:
+  PluginJudge(const cluster::State& state, const std::vector<framework::Profile>& profiles);
+
+  // The profile of the pod's scheduler name; nullopt: not ours.
+  [[nodiscard]] std::optional<std::uint32_t> FindProfile(cluster::PodId pod) const;
+
+  std::uint32_t ProfileOf(cluster::PodId pod) override;
+  std::optional<std::uint8_t> Gate(cluster::PodId pod) override;
+  PluginSet Interested(cluster::PodId pod, framework::EventKind kind) override;
+  bool MayHelp(cluster::PodId pod, std::uint8_t plugin,
+               const framework::ClusterEvent& event) override;
+
+  // Answers about one event hold for all pods of a class; call before every new event.
+  void NextEvent() { answers_.clear(); }
+  // Why a gate is closed, in words.
+  [[nodiscard]] std::string GateReason(cluster::PodId pod) const;
+
+ private:
+  const cluster::State& state_;
+  const std::vector<framework::Profile>& profiles_;
+  TextMap<std::uint32_t> by_name_;
+  std::vector<std::vector<PluginSet>> interested_;  // by profile, by event kind
+  // To the present event, for all pods of a class.
+  absl::flat_hash_map<std::pair<cluster::ClassId, std::uint8_t>, bool> answers_;
+};
+
+}  // namespace knx::engine

@@ -1,0 +1,157 @@
+#include "engine/prepared_class.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace knx::engine {
+
+using framework::Code;
+using framework::Outcome;
+using framework::Scope;
+
+PreparedClass::PreparedClass(const framework::Profile& profile, const cluster::State& state,
+                             cluster::ClassId id, cluster::PodId pod)
+    : profile_(profile), facts_seen_(state.fact_changes().end()), state_(state) {
+  const framework::PodView view{state, state.classes().Get(id), pod};
+  AskFilters(profile, view);
+  if (outcome_.ok()) AskScorers(profile, view);
+}
+
+void PreparedClass::AskFilters(const framework::Profile& profile, const framework::PodView& view) {
+  std::optional<std::vector<std::string>> names;
+  std::uint16_t order = 0;
+  for (const auto& entry : profile.filters) {
+    framework::PreFilterResult result = entry.plugin->PreFilter(view);
+    const std::uint16_t position = order++;
+    const bool wide = result.scope == Scope::kDomain || result.scope == Scope::kCluster;
+    if (entry.pre_filter) {
+      if (!result.outcome.ok() && wide) wide_scope_ = true;
+      if (result.outcome.code == Code::kError) {
+        outcome_ = Outcome::Failed(fmt::format("running PreFilter plugin \"{}\": {}",
+                                               profile.plugins[entry.index]->name(),
+                                               result.outcome.reason));
+        return;
+      }
+      if (result.outcome.rejected()) {
+        outcome_ = std::move(result.outcome);
+        rejected_by_ = entry.index;
+        return;
+      }
+      Narrow(result, entry.index, names);
+      if (!outcome_.ok()) return;
+    }
+    if (!entry.filter || result.outcome.code == Code::kSkip || result.filter == nullptr) continue;
+    if (wide) wide_scope_ = true;
+    filters_.push_back({entry.index, position, result.scope, std::move(result.filter)});
+  }
+  if (!names) return;
+  only_rows_.emplace();
+  for (const std::string& name : *names) {
+    const cluster::NodeRow row = state_.nodes().Find(name);
+    if (row.valid() && state_.nodes().has_node(row)) only_rows_->push_back(row);
+  }
+}
+
+void PreparedClass::Narrow(const framework::PreFilterResult& result, std::uint8_t plugin,
+                           std::optional<std::vector<std::string>>& names) {
+  if (!result.only_nodes) return;
+  narrowed_by_.push_back(plugin);
+  if (!names) {
+    names = result.only_nodes;
+  } else {
+    std::vector<std::string> both;
+    std::set_intersection(names->begin(), names->end(), result.only_nodes->begin(),
+                          result.only_nodes->end(), std::back_inserter(both));
+    names = std::move(both);
+  }
+  if (!names->empty()) return;
+  std::vector<std::string_view> plugins;
+  for (const std::uint8_t index : narrowed_by_) plugins.push_back(profile_.plugins[index]->name());
+  std::sort(plugins.begin(), plugins.end());
+  outcome_ = Outcome::Unresolvable(
+      plugins.size() == 1 ? fmt::format("node(s) didn't satisfy plugin {}", plugins[0])
+                          : fmt::format("node(s) didn't satisfy plugin(s) [{}] simultaneously",
+                                        fmt::join(plugins, " ")));
+  rejected_by_ = plugin;
+}
+
+std::string PreparedClass::LeftOutReason() const {
+  std::vector<std::string_view> plugins;
+  for (const std::uint8_t index : narrowed_by_) plugins.push_back(profile_.plugins[index]->name());
+  std::sort(plugins.begin(), plugins.end());
+  return fmt::format("node(s) didn't satisfy plugin(s) [{}]", fmt::join(plugins, " "));
+}
+
+void PreparedClass::AskScorers(const framework::Profile& profile, const framework::PodView& view) {
+  for (const auto& entry : profile.scores) {
+    framework::PreScoreResult result = entry.plugin->PreScore(view);
+    if (!result.outcome.ok()) {
+      outcome_ =
+          Outcome::Failed(fmt::format("running PreScore plugin \"{}\": {}",
+                                      profile.plugins[entry.index]->name(), result.outcome.reason));
+      return;
+    }
+    if (result.outcome.code == Code::kSkip || result.scorer == nullptr) continue;
+    if (result.scope == Scope::kDomain || result.scope == Scope::kCluster) wide_scope_ = true;
+    scorers_.push_back({entry.index, static_cast<std::int32_t>(entry.weight), result.scope,
+                        std::move(result.scorer)});
+  }
+}
+
+bool PreparedClass::Current() const {
+  // A node named by the pod may have come or gone.
+  if (!narrowed_by_.empty() && facts_seen_ != state_.fact_changes().end()) return false;
+  for (const PreparedFilter& filter : filters_) {
+    if (!filter.filter->Current()) return false;
+  }
+  for (const PreparedScorer& scorer : scorers_) {
+    if (!scorer.scorer->Current()) return false;
+  }
+  return true;
+}
+
+const framework::NodeFilter* PreparedClass::FilterOf(std::uint8_t plugin) const {
+  for (const PreparedFilter& filter : filters_) {
+    if (filter.plugin == plugin) return filter.filter.get();
+  }
+  return nullptr;
+}
+
+void PreparedClass::PodAdded(cluster::PodId pod, cluster::NodeRow row) {
+  for (PreparedFilter& filter : filters_) filter.filter->OnPodAdded(pod, row);
+}
+
+void PreparedClass::PodRemoved(cluster::PodId pod, cluster::NodeRow row) {
+  for (PreparedFilter& filter : filters_) filter.filter->OnPodRemoved(pod, row);
+}
+
+void PreparedClass::Judge(ScopeMask wanted, framework::NodeRows rows,
+                          std::span<framework::Verdict> out, Batch& batch) const {
+  batch.rows.assign(rows.begin(), rows.end());
+  batch.positions.resize(rows.size());
+  for (std::uint32_t i = 0; i < rows.size(); ++i) batch.positions[i] = i;
+  std::fill(out.begin(), out.end(), framework::Verdict{});
+  for (const PreparedFilter& filter : filters_) {
+    if ((wanted & MaskOf(filter.scope)) == 0 || batch.rows.empty()) continue;
+    batch.found.assign(batch.rows.size(), framework::Verdict{});
+    framework::Verdicts verdicts(batch.found, filter.plugin);
+    filter.filter->Filter(batch.rows, verdicts);
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < batch.rows.size(); ++i) {
+      if (batch.found[i].code != Code::kSuccess) {
+        out[batch.positions[i]] = batch.found[i];
+        continue;
+      }
+      batch.rows[kept] = batch.rows[i];
+      batch.positions[kept] = batch.positions[i];
+      ++kept;
+    }
+    batch.rows.resize(kept);
+    batch.positions.resize(kept);
+  }
+}
+
+}  // namespace knx::engine

@@ -1,0 +1,96 @@
+// The plugins of a profile, prepared for one class of pods: judges and scores any rows, remembers
+// nothing. The class cache remembers its answers; what must not be remembered (a nominated pod on
+// the node, the one node a DaemonSet pod may go to) is asked here directly.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cluster/state.h"
+#include "framework/profile.h"
+
+namespace knx::engine {
+
+using ScopeMask = std::uint8_t;
+constexpr ScopeMask MaskOf(framework::Scope scope) {
+  return static_cast<ScopeMask>(1U << static_cast<unsigned>(scope));
+}
+inline constexpr ScopeMask kFactsOnly = MaskOf(framework::Scope::kFacts);
+inline constexpr ScopeMask kUsageOnly = MaskOf(framework::Scope::kUsage);
+inline constexpr ScopeMask kAllScopes = 0xFF;
+
+struct PreparedFilter {
+  std::uint8_t plugin = 0;
+  std::uint16_t order = 0;  // position in the profile: of two that reject, the earlier one counts
+  framework::Scope scope = framework::Scope::kCluster;
+  std::unique_ptr<framework::NodeFilter> filter;
+};
+
+struct PreparedScorer {
+  std::uint8_t plugin = 0;
+  std::int32_t weight = 1;
+  framework::Scope scope = framework::Scope::kCluster;
+  std::unique_ptr<framework::NodeScorer> scorer;
+};
+
+class PreparedClass {
+ public:
+  // Asks every plugin of the profile. `pod` is invalid when the class is prepared for all its pods.
+  PreparedClass(const framework::Profile& profile, const cluster::State& state, cluster::ClassId id,
+                cluster::PodId pod);
+
+  // The pod as a whole was rejected (or failed) before any node was looked at.
+  [[nodiscard]] const framework::Outcome& outcome() const { return outcome_; }
+  [[nodiscard]] std::uint8_t rejected_by() const { return rejected_by_; }
+  // Only these rows come into question (rows of nodes that exist); nullopt: all.
+  [[nodiscard]] const std::optional<std::vector<cluster::NodeRow>>& only_rows() const {
+    return only_rows_;
+  }
+  // Plugins that narrowed the nodes, by index; with the text for nodes that were left out.
+  [[nodiscard]] const std::vector<std::uint8_t>& narrowed_by() const { return narrowed_by_; }
+  [[nodiscard]] std::string LeftOutReason() const;
+
+  [[nodiscard]] bool Current() const;
+  // Some answer depends on more than the node, so that it must be asked anew for every pod.
+  [[nodiscard]] bool has_wide_scope() const { return wide_scope_; }
+  [[nodiscard]] std::span<const PreparedFilter> filters() const { return filters_; }
+  // A plan puts a pod on a node, or takes it away again.
+  void PodAdded(cluster::PodId pod, cluster::NodeRow row);
+  void PodRemoved(cluster::PodId pod, cluster::NodeRow row);
+  [[nodiscard]] std::span<const PreparedScorer> scorers() const { return scorers_; }
+  [[nodiscard]] const framework::NodeFilter* FilterOf(std::uint8_t plugin) const;
+
+  // Room for one batch, kept by the caller so that judging does not allocate.
+  struct Batch {
+    std::vector<cluster::NodeRow> rows;
+    std::vector<std::uint32_t> positions;
+    std::vector<framework::Verdict> found;
+  };
+  // The first rejection of each row by the filters whose scope is wanted. Rows must be of existing
+  // nodes.
+  void Judge(ScopeMask wanted, framework::NodeRows rows, std::span<framework::Verdict> out,
+             Batch& batch) const;
+
+ private:
+  void AskFilters(const framework::Profile& profile, const framework::PodView& view);
+  void AskScorers(const framework::Profile& profile, const framework::PodView& view);
+  void Narrow(const framework::PreFilterResult& result, std::uint8_t plugin,
+              std::optional<std::vector<std::string>>& names);
+
+  const framework::Profile& profile_;
+  framework::Outcome outcome_;
+  std::uint8_t rejected_by_ = 0;
+  std::optional<std::vector<cluster::NodeRow>> only_rows_;
+  std::vector<std::uint8_t> narrowed_by_;
+  std::vector<PreparedFilter> filters_;
+  std::vector<PreparedScorer> scorers_;
+  std::uint64_t facts_seen_ = 0;  // with only_rows_: facts when names became rows
+  const cluster::State& state_;
+  bool wide_scope_ = false;
+};
+
+}  // namespace knx::engine

@@ -1,0 +1,117 @@
+// An engine with the default profile and an API server that does what it is told, for tests.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cluster/testing/builders.h"
+#include "engine/engine.h"
+#include "framework/config.h"
+#include "framework/profile_builder.h"
+#include "plugins/registry.h"
+
+namespace knx::engine::testing {
+
+inline std::vector<framework::Profile> DefaultProfiles() {
+  auto profiles =
+      framework::BuildProfiles(framework::DefaultConfiguration(), plugins::AllPlugins());
+  KNX_CHECK(profiles.ok(), profiles.ok() ? "" : profiles.error().message);
+  return *std::move(profiles);
+}
+
+class Harness {
+ public:
+  explicit Harness(EngineOptions options = {},
+                   std::vector<framework::Profile> profiles = DefaultProfiles())
+      : engine_(std::make_unique<Engine>(std::move(options), std::move(profiles))) {}
+
+  Engine& engine() { return *engine_; }
+  [[nodiscard]] Time now() const { return now_; }
+
+  void Node(const k8s::Node& node) { engine_->Handle(NodeUpserted{node}, now_); }
+  void NodeGone(const std::string& name) { engine_->Handle(NodeDeleted{name}, now_); }
+  void Pod(const k8s::Pod& pod) { engine_->Handle(PodUpserted{pod}, now_); }
+  void PodGone(const std::string& name) { engine_->Handle(PodDeleted{"uid-" + name}, now_); }
+
+  // Decides about everything there is to decide about and keeps the actions.
+  void Schedule() {
+    while (engine_->ScheduleOne(now_)) {
+    }
+    Collect();
+  }
+  // Decides, and answers every binding with success, until nothing is left to do.
+  void ScheduleAndBind() {
+    Schedule();
+    while (!bindings_.empty()) FinishBinding(bindings_.begin()->first);
+    Collect();
+  }
+  void Pass(Duration time) {
+    const Time until = now_ + time;
+    while (engine_->NextWake() <= until) {
+      now_ = std::max(now_, engine_->NextWake());
+      engine_->Advance(now_);
+      Schedule();
+    }
+    now_ = until;
+    engine_->Advance(now_);
+    Schedule();
+  }
+
+  // The binding of a pod that nobody answered yet.
+  void FinishBinding(std::string pod, std::optional<std::string> failure = std::nullopt) {
+    const ActionId action = bindings_.at(pod);
+    bindings_.erase(pod);
+    if (!failure) bound_[pod] = sent_to_.at(pod);
+    engine_->Handle(ActionFinished{action, std::move(failure)}, now_);
+    Collect();
+  }
+  void Answer(ActionId action, framework::Answer answer) {
+    engine_->Handle(QuestionAnswered{action, std::move(answer)}, now_);
+    Collect();
+  }
+
+  // Where a pod was bound, or is being bound to; "" if nowhere.
+  std::string NodeOf(const std::string& pod) {
+    Collect();
+    const auto it = sent_to_.find(pod);
+    return it == sent_to_.end() ? "" : it->second;
+  }
+  std::string Why(const std::string& pod) { return engine_->WhyWaiting("uid-" + pod); }
+  [[nodiscard]] QueuePlace PlaceOf(const std::string& pod) const {
+    return engine_->queue().Get(engine_->state().pods().Find("uid-" + pod)).place;
+  }
+  const std::vector<std::string>& notes() { return notes_; }  // of all events, in order
+  const std::vector<PatchPodStatus>& patches() { return patches_; }
+  const std::vector<std::pair<ActionId, AskOutside>>& questions() { return questions_; }
+
+ private:
+  void Collect() {
+    for (Action& action : engine_->TakeActions()) {
+      if (auto* bind = std::get_if<BindPod>(&action.what)) {
+        bindings_[bind->pod.name] = action.id;
+        sent_to_[bind->pod.name] = bind->node;
+      } else if (auto* patch = std::get_if<PatchPodStatus>(&action.what)) {
+        patches_.push_back(*patch);
+        engine_->Handle(ActionFinished{action.id, std::nullopt}, now_);
+      } else if (auto* event = std::get_if<RecordEvent>(&action.what)) {
+        notes_.push_back(event->reason + ": " + event->note);
+      } else if (auto* question = std::get_if<AskOutside>(&action.what)) {
+        questions_.emplace_back(action.id, *question);
+      }
+    }
+  }
+
+  std::unique_ptr<Engine> engine_;
+  Time now_{1'700'000'000'000'000'000};
+  std::map<std::string, ActionId> bindings_;
+  std::map<std::string, std::string> sent_to_, bound_;
+  std::vector<std::string> notes_;
+  std::vector<PatchPodStatus> patches_;
+  std::vector<std::pair<ActionId, AskOutside>> questions_;
+};
+
+}  // namespace knx::engine::testing
