@@ -1,0 +1,184 @@
+#include "sim/admission.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "k8s/names.h"
+#include "k8s/pod_defaults.h"
+#include "k8s/selector.h"
+#include "sim/annotations.h"
+
+namespace knx::sim {
+namespace {
+
+constexpr std::int32_t kHighestUserPriority = 1'000'000'000;
+constexpr std::int64_t kDefaultTolerationSeconds = 300;
+constexpr std::int64_t kDefaultPodsPerNode = 110;
+
+Error Forbidden(std::string_view resource, std::string_view name, std::string_view why) {
+  return InvalidError(fmt::format("{} \"{}\" is forbidden: {}", resource, name, why));
+}
+
+// Of several defaults the lowest, as the API server takes it.
+Ptr<k8s::PriorityClass> DefaultPriorityClass(const Store& store) {
+  Ptr<k8s::PriorityClass> found;
+  for (const auto& [name, priority_class] : store.All<k8s::PriorityClass>()) {
+    if (!priority_class->global_default) continue;
+    if (found == nullptr || priority_class->value < found->value) found = priority_class;
+  }
+  return found;
+}
+
+Status AdmitPriority(const Store& store, k8s::Pod& pod) {
+  Ptr<k8s::PriorityClass> priority_class;
+  if (pod.spec.priority_class_name.empty()) {
+    priority_class = DefaultPriorityClass(store);
+    if (priority_class != nullptr) pod.spec.priority_class_name = priority_class->meta.name;
+  } else {
+    priority_class = store.Find<k8s::PriorityClass>(pod.spec.priority_class_name);
+    if (priority_class == nullptr) {
+      return Forbidden("pods", pod.meta.name,
+                       fmt::format("no PriorityClass with name {} was found",
+                                   pod.spec.priority_class_name));
+    }
+  }
+  const std::int32_t computed = priority_class == nullptr ? 0 : priority_class->value;
+  if (pod.spec.priority.has_value() && *pod.spec.priority != computed) {
+    return Forbidden("pods", pod.meta.name,
+                     fmt::format("the integer value of priority ({}) must not be provided in pod "
+                                 "spec; priority admission controller computed {} from the given "
+                                 "PriorityClass name",
+                                 *pod.spec.priority, computed));
+  }
+  pod.spec.priority = computed;
+  if (priority_class != nullptr) pod.spec.preemption_policy = priority_class->preemption_policy;
+  return Ok();
+}
+
+// Pods stay on a node that is in trouble for five minutes unless they say otherwise.
+void AddDefaultTolerations(k8s::PodSpec& spec) {
+  for (const std::string_view key :
+       {std::string_view("node.kubernetes.io/not-ready"),
+        std::string_view("node.kubernetes.io/unreachable")}) {
+    const auto covers = [key](const k8s::Toleration& t) {
+      return (t.key == key || t.key.empty()) && (t.effect == k8s::TaintEffect::kNoExecute ||
+                                                 t.effect == k8s::TaintEffect::kNone);
+    };
+    if (std::any_of(spec.tolerations.begin(), spec.tolerations.end(), covers)) continue;
+    spec.tolerations.push_back({.key = std::string(key),
+                                .value = {},
+                                .op = k8s::TolerationOperator::kExists,
+                                .effect = k8s::TaintEffect::kNoExecute,
+                                .seconds = kDefaultTolerationSeconds});
+  }
+}
+
+}  // namespace
+
+Result<std::optional<Duration>> RunFor(const k8s::ObjectMeta& meta) {
+  const std::string* text = k8s::FindValue(meta.annotations, kRunFor);
+  if (text == nullptr) return std::optional<Duration>();
+  auto parsed = ParseDuration(*text);
+  if (!parsed.ok()) return std::move(parsed).error().Within(fmt::format("annotation {}", kRunFor));
+  if (*parsed < Duration{} || *parsed > kMaxSpan) {
+    return InvalidError(fmt::format("annotation {}: {} is out of range", kRunFor, *text));
+  }
+  return std::optional<Duration>(*parsed);
+}
+
+Status AdmitPod(const Store& store, k8s::Pod& pod) {
+  if (const auto run_for = RunFor(pod.meta); !run_for.ok()) {
+    return Error(run_for.error()).Within(fmt::format("pods \"{}\"", pod.meta.name));
+  }
+  if (!pod.spec.scheduling_gates.empty() && !pod.spec.node_name.empty()) {
+    return InvalidError(fmt::format("Pod \"{}\" is invalid: spec.nodeName: Forbidden: cannot be "
+                                    "set until all schedulingGates have been cleared",
+                                    pod.meta.name));
+  }
+  KNX_TRY_DONE(AdmitPriority(store, pod));
+  k8s::DefaultRequests(pod.spec);
+  AddDefaultTolerations(pod.spec);
+  // A status is not for the author to set; but that of a finished pod is worth keeping when the
+  // manifests were read from a cluster, because such a pod takes no room.
+  const bool finished = IsFinished(pod) && !pod.spec.node_name.empty();
+  const k8s::PodPhase phase = finished ? pod.status.phase : k8s::PodPhase::kPending;
+  pod.status = {};
+  pod.status.phase = phase;
+  pod.meta.deleted.reset();
+  pod.meta.generation = 1;
+  if (!pod.spec.scheduling_gates.empty()) {
+    SetCondition(pod.status.conditions,
+                 {.type = std::string(k8s::names::kPodScheduled),
+                  .status = "False",
+                  .reason = std::string(k8s::names::kReasonSchedulingGated),
+                  .message = "Scheduling is blocked due to non-empty scheduling gates",
+                  .last_transition = {}},
+                 store.now());
+  }
+  return Ok();
+}
+
+Status AdmitPriorityClass(const Store& store, k8s::PriorityClass& priority_class) {
+  const std::string& name = priority_class.meta.name;
+  if (priority_class.global_default) {
+    if (const auto other = DefaultPriorityClass(store)) {
+      return Forbidden("priorityclasses.scheduling.k8s.io", name,
+                       fmt::format("PriorityClass {} is already marked as default. Only one "
+                                   "default can exist",
+                                   other->meta.name));
+    }
+  }
+  if (priority_class.value > kHighestUserPriority && !name.starts_with("system-")) {
+    return InvalidError(fmt::format("PriorityClass \"{}\" is invalid: value: maximum allowed value "
+                                    "of a user defined priority is {}",
+                                    name, kHighestUserPriority));
+  }
+  return Ok();
+}
+
+void AdmitNode(k8s::Node& node, Time now) {
+  node.meta.deleted.reset();
+  auto& labels = node.meta.labels;
+  if (k8s::FindValue(labels, k8s::names::kHostname) == nullptr) {
+    labels.emplace_back(k8s::names::kHostname, node.meta.name);
+    std::sort(labels.begin(), labels.end());
+  }
+  const auto has_pods = [](const auto& entry) { return entry.first == k8s::names::kPods; };
+  if (std::none_of(node.allocatable.begin(), node.allocatable.end(), has_pods)) {
+    node.allocatable.emplace_back(k8s::names::kPods, k8s::Quantity::FromUnits(kDefaultPodsPerNode));
+    std::sort(node.allocatable.begin(), node.allocatable.end());
+  }
+  if (node.capacity.empty()) node.capacity = node.allocatable;
+  const auto cordons = [](const k8s::Taint& t) {
+    return t.key == k8s::names::kTaintUnschedulable;
+  };
+  if (node.unschedulable && std::none_of(node.taints.begin(), node.taints.end(), cordons)) {
+    node.taints.push_back({.key = std::string(k8s::names::kTaintUnschedulable),
+                           .value = {},
+                           .effect = k8s::TaintEffect::kNoSchedule});
+  }
+  if (FindCondition(node.conditions, "Ready") == nullptr) {
+    SetCondition(node.conditions,
+                 {.type = "Ready",
+                  .status = "True",
+                  .reason = "KubeletReady",
+                  .message = "kubelet is posting ready status",
+                  .last_transition = {}},
+                 now);
+  }
+}
+
+std::vector<k8s::PriorityClass> SystemPriorityClasses() {
+  constexpr std::int32_t kClusterCritical = 2'000'000'000;
+  constexpr std::int32_t kNodeCritical = 2'000'001'000;
+  std::vector<k8s::PriorityClass> out(2);
+  out[0].meta.name = "system-cluster-critical";
+  out[0].value = kClusterCritical;
+  out[1].meta.name = "system-node-critical";
+  out[1].value = kNodeCritical;
+  return out;
+}
+
+}  // namespace knx::sim

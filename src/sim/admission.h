@@ -1,0 +1,22 @@
+// What the API server does to an object before it stores it for the first time: defaults, priority,
+// tolerations, the condition of gated pods. Refuses what it would refuse, in its words.
+#pragma once
+
+#include "base/result.h"
+#include "k8s/objects.h"
+#include "sim/store.h"
+
+namespace knx::sim {
+
+Status AdmitPod(const Store& store, k8s::Pod& pod);
+Status AdmitPriorityClass(const Store& store, k8s::PriorityClass& priority_class);
+// Also what a kubelet says of its node when it registers it: hostname, room for 110 pods, ready.
+void AdmitNode(k8s::Node& node, Time now);
+
+// system-cluster-critical and system-node-critical, which every cluster has.
+std::vector<k8s::PriorityClass> SystemPriorityClasses();
+
+// The annotation kRunFor of a pod; nullopt if there is none.
+Result<std::optional<Duration>> RunFor(const k8s::ObjectMeta& meta);
+
+}  // namespace knx::sim

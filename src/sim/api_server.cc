@@ -1,0 +1,305 @@
+#include "sim/api_server.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "k8s/names.h"
+#include "sim/admission.h"
+#include "sim/budgets.h"
+
+namespace knx::sim {
+namespace {
+
+// Of each kind. What asks for more would fill the memory before it could be shown.
+constexpr std::size_t kMaxObjects = 1'000'000;
+
+Error NoSuch(std::string_view resource, std::string_view name) {
+  return NotFoundError(fmt::format("{} \"{}\" not found", resource, name));
+}
+
+Error Conflict(std::string_view resource, std::string_view name, std::string_view why) {
+  return {ErrorKind::kConflict,
+          fmt::format("Operation cannot be fulfilled on {} \"{}\": {}", resource, name, why),
+          {}};
+}
+
+Error OtherUid(const engine::PodRef& wanted, const k8s::Pod& found) {
+  return Conflict("pods", wanted.name,
+                  fmt::format("StorageError: invalid object, Code: 4, Key: /registry/pods/{}/{}, "
+                              "ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
+                              "precondition: {}, UID in object meta: {}",
+                              wanted.namespace_, wanted.name, wanted.uid, found.meta.uid));
+}
+
+// As plural and group, which is how errors speak of a kind.
+std::string_view ResourceOf(const k8s::Pod& /*object*/) { return "pods"; }
+std::string_view ResourceOf(const k8s::Node& /*object*/) { return "nodes"; }
+std::string_view ResourceOf(const k8s::Namespace& /*object*/) { return "namespaces"; }
+std::string_view ResourceOf(const k8s::Service& /*object*/) { return "services"; }
+std::string_view ResourceOf(const k8s::Job& /*object*/) { return "jobs.batch"; }
+std::string_view ResourceOf(const k8s::PriorityClass& /*object*/) {
+  return "priorityclasses.scheduling.k8s.io";
+}
+std::string_view ResourceOf(const k8s::PodDisruptionBudget& /*object*/) {
+  return "poddisruptionbudgets.policy";
+}
+std::string_view ResourceOf(const k8s::Workload& workload) {
+  switch (workload.kind) {
+    case k8s::WorkloadKind::kReplicaSet:
+      return "replicasets.apps";
+    case k8s::WorkloadKind::kStatefulSet:
+      return "statefulsets.apps";
+    case k8s::WorkloadKind::kReplicationController:
+      return "replicationcontrollers";
+    case k8s::WorkloadKind::kDeployment:
+      return "deployments.apps";
+  }
+  return "";
+}
+
+template <class T>
+Status Admit(const Store& store, T& object) {
+  if constexpr (std::is_same_v<T, k8s::Pod>) {
+    return AdmitPod(store, object);
+  } else if constexpr (std::is_same_v<T, k8s::PriorityClass>) {
+    return AdmitPriorityClass(store, object);
+  } else if constexpr (std::is_same_v<T, k8s::Node>) {
+    AdmitNode(object, store.now());
+    return Ok();
+  } else if constexpr (std::is_same_v<T, k8s::Workload> || std::is_same_v<T, k8s::Job>) {
+    // Its pods would be refused one by one later, when nobody reads it any more.
+    if (const auto run_for = RunFor(object.pod_template.meta); !run_for.ok()) {
+      return Error(run_for.error());
+    }
+    return Ok();
+  } else {
+    return Ok();
+  }
+}
+
+}  // namespace
+
+ApiServer::ApiServer(Store& store) : store_(store) {
+  for (k8s::PriorityClass& priority_class : SystemPriorityClasses()) {
+    store_.Put(std::move(priority_class), Actor::kController);
+  }
+}
+
+template <class T>
+Result<std::string> ApiServer::CreateNew(T object, std::string_view resource, Actor by) {
+  object.meta.owners.erase(
+      std::remove_if(object.meta.owners.begin(), object.meta.owners.end(),
+                     [](const k8s::OwnerReference& owner) { return owner.uid.empty(); }),
+      object.meta.owners.end());
+  if (!object.meta.name.empty() && object.meta.name.back() == '-') {
+    object.meta.name = store_.NewPodName(object.meta.namespace_, object.meta.name);
+  }
+  if (store_.Find<T>(KeyOf(object)) != nullptr) {
+    return Error{ErrorKind::kConflict,
+                 fmt::format("{} \"{}\" already exists", resource, object.meta.name),
+                 {}};
+  }
+  if (store_.All<T>().size() >= kMaxObjects) {
+    return Error{ErrorKind::kUnavailable,
+                 fmt::format("the embedded cluster holds at most {} {}", kMaxObjects, resource),
+                 {}};
+  }
+  KNX_TRY_DONE(Admit(store_, object));
+  if (!object.meta.namespace_.empty()) EnsureNamespace(object.meta.namespace_);
+  std::string name = object.meta.name;
+  store_.Put(std::move(object), by);
+  return name;
+}
+
+Result<std::string> ApiServer::Create(k8s::Object object, Actor by) {
+  return std::visit(
+      [&](auto& typed) {
+        const std::string_view resource = ResourceOf(typed);
+        return CreateNew(std::move(typed), resource, by);
+      },
+      object);
+}
+
+// A real API server wants a namespace to exist; manifests for a simulation seldom bring theirs.
+void ApiServer::EnsureNamespace(const std::string& name) {
+  if (store_.Find<k8s::Namespace>(name) != nullptr) return;
+  k8s::Namespace created;
+  created.meta.name = name;
+  store_.Put(std::move(created), Actor::kController);
+}
+
+Status ApiServer::Bind(const engine::PodRef& ref, std::string_view node, Actor by) {
+  const PodPtr current = store_.Find<k8s::Pod>(PodKey(ref.namespace_, ref.name));
+  if (current == nullptr) return NoSuch("pods", ref.name);
+  if (!ref.uid.empty() && current->meta.uid != ref.uid) return OtherUid(ref, *current);
+  const auto refuse = [&](std::string_view why) {
+    return Conflict("pods/binding", ref.name, why);
+  };
+  if (current->meta.deleted.has_value()) {
+    return refuse(fmt::format("pod {} is being deleted, cannot be assigned to a host", ref.name));
+  }
+  if (!current->spec.node_name.empty()) {
+    return refuse(fmt::format("pod {} is already assigned to node \"{}\"", ref.name,
+                              current->spec.node_name));
+  }
+  if (!current->spec.scheduling_gates.empty()) {
+    return refuse(fmt::format("pod {} has non-empty .spec.schedulingGates", ref.name));
+  }
+  k8s::Pod next = *current;
+  next.spec.node_name = std::string(node);
+  next.status.nominated_node_name.clear();
+  SetCondition(next.status.conditions,
+               {.type = std::string(k8s::names::kPodScheduled),
+                .status = "True",
+                .reason = {},
+                .message = {},
+                .last_transition = {}},
+               store_.now());
+  store_.Put(std::move(next), by);
+  return Ok();
+}
+
+Status ApiServer::PatchStatus(const engine::PatchPodStatus& patch) {
+  const PodPtr current = store_.Find<k8s::Pod>(PodKey(patch.pod.namespace_, patch.pod.name));
+  if (current == nullptr) return NoSuch("pods", patch.pod.name);
+  if (current->meta.uid != patch.pod.uid) return OtherUid(patch.pod, *current);
+  k8s::Pod next = *current;
+  SetCondition(next.status.conditions,
+               {.type = std::string(k8s::names::kPodScheduled),
+                .status = patch.status,
+                .reason = patch.reason,
+                .message = patch.message,
+                .last_transition = {}},
+               store_.now());
+  if (patch.nominated_node.has_value()) next.status.nominated_node_name = *patch.nominated_node;
+  if (next.status == current->status) return Ok();
+  store_.Put(std::move(next), Actor::kScheduler);
+  return Ok();
+}
+
+Status ApiServer::UpdatePod(const std::string& key, Actor by,
+                            const std::function<void(k8s::Pod&)>& change) {
+  const PodPtr current = store_.Find<k8s::Pod>(key);
+  if (current == nullptr) return NoSuch("pods", key.substr(key.find('/') + 1));
+  k8s::Pod next = *current;
+  change(next);
+  if (!(next.spec == current->spec)) ++next.meta.generation;
+  store_.Put(std::move(next), by);
+  return Ok();
+}
+
+Status ApiServer::UpdateNode(const std::string& name, Actor by,
+                             const std::function<void(k8s::Node&)>& change) {
+  const NodePtr current = store_.Find<k8s::Node>(name);
+  if (current == nullptr) return NoSuch("nodes", name);
+  k8s::Node next = *current;
+  change(next);
+  store_.Put(std::move(next), by);
+  return Ok();
+}
+
+Status ApiServer::DeletePod(const std::string& key, Actor by,
+                            std::optional<std::int64_t> grace_seconds) {
+  const PodPtr current = store_.Find<k8s::Pod>(key);
+  if (current == nullptr) return NoSuch("pods", key.substr(key.find('/') + 1));
+  const std::int64_t grace =
+      grace_seconds.value_or(current->spec.termination_grace_seconds.value_or(0));
+  if (current->spec.node_name.empty() || IsFinished(*current) || grace == 0) {
+    store_.Erase<k8s::Pod>(key, by);
+    return Ok();
+  }
+  if (current->meta.deleted.has_value()) return Ok();
+  k8s::Pod next = *current;
+  constexpr std::int64_t kMaxGrace = std::int64_t{3600} * 24 * 365;
+  next.meta.deleted = store_.now() + Duration::Seconds(std::clamp<std::int64_t>(grace, 1, kMaxGrace));
+  store_.Put(std::move(next), by);
+  return Ok();
+}
+
+Status ApiServer::CheckBudgets(const k8s::Pod& pod) {
+  const auto budgets = BudgetsOf(store_, pod);
+  if (budgets.empty()) return Ok();
+  if (budgets.size() > 1) {
+    return InvalidError("This pod has more than one PodDisruptionBudget, which the eviction "
+                        "subresource does not support.");
+  }
+  k8s::PodDisruptionBudget budget = *budgets.front();
+  const BudgetMeasure measure = Measure(store_, budget);
+  const bool intact =
+      measure.current_healthy >= measure.desired_healthy && measure.desired_healthy > 0;
+  if (!IsReady(pod) && intact) return Ok();
+  if (budget.disruptions_allowed <= 0) {
+    return Error{ErrorKind::kUnavailable,
+                 "Cannot evict pod as it would violate the pod's disruption budget.",
+                 {}};
+  }
+  --budget.disruptions_allowed;
+  budget.disrupted_pods.push_back(pod.meta.name);
+  std::sort(budget.disrupted_pods.begin(), budget.disrupted_pods.end());
+  store_.Put(std::move(budget), Actor::kController);
+  return Ok();
+}
+
+Status ApiServer::EvictPod(const std::string& key, Actor by, const Eviction& eviction) {
+  const PodPtr current = store_.Find<k8s::Pod>(key);
+  if (current == nullptr) return NoSuch("pods", key.substr(key.find('/') + 1));
+  if (current->meta.deleted.has_value()) return Ok();
+  const bool disrupts = !IsFinished(*current) && current->status.phase != k8s::PodPhase::kPending;
+  if (eviction.honour_budgets && disrupts) KNX_TRY_DONE(CheckBudgets(*current));
+  if (!IsFinished(*current)) ++evictions_;
+  KNX_TRY_DONE(UpdatePod(key, by, [&](k8s::Pod& pod) {
+    SetCondition(pod.status.conditions,
+                 {.type = std::string(k8s::names::kDisruptionTarget),
+                  .status = "True",
+                  .reason = eviction.reason,
+                  .message = eviction.message,
+                  .last_transition = {}},
+                 store_.now());
+  }));
+  return DeletePod(key, by);
+}
+
+void ApiServer::RemovePod(const std::string& key, std::string_view uid, Actor by) {
+  if (store_.FindPod(key, uid) != nullptr) store_.Erase<k8s::Pod>(key, by);
+}
+
+Status ApiServer::Delete(std::string_view kind, std::string_view namespace_, std::string_view name,
+                         Actor by) {
+  const std::string key = PodKey(namespace_, name);
+  const auto erase = [&]<class T>(std::type_identity<T>, const std::string& at) -> Status {
+    if (store_.Find<T>(at) == nullptr) return NoSuch(ResourceOf(T{}), name);
+    store_.Erase<T>(at, by);
+    return Ok();
+  };
+  if (kind == "Pod") return DeletePod(key, by);
+  if (kind == "Node") return erase(std::type_identity<k8s::Node>{}, std::string(name));
+  if (kind == "Job") return erase(std::type_identity<k8s::Job>{}, key);
+  if (kind == "Service") return erase(std::type_identity<k8s::Service>{}, key);
+  if (kind == "Namespace") return erase(std::type_identity<k8s::Namespace>{}, std::string(name));
+  if (kind == "PodDisruptionBudget") {
+    return erase(std::type_identity<k8s::PodDisruptionBudget>{}, key);
+  }
+  if (kind == "PriorityClass") {
+    return erase(std::type_identity<k8s::PriorityClass>{}, std::string(name));
+  }
+  for (const auto workload :
+       {k8s::WorkloadKind::kReplicaSet, k8s::WorkloadKind::kStatefulSet,
+        k8s::WorkloadKind::kReplicationController, k8s::WorkloadKind::kDeployment}) {
+    if (kind != KindName(workload)) continue;
+    const std::string at = WorkloadKey(workload, namespace_, name);
+    const auto found = store_.Find<k8s::Workload>(at);
+    if (found == nullptr) {
+      k8s::Workload named;
+      named.kind = workload;
+      return NoSuch(ResourceOf(named), name);
+    }
+    store_.Erase<k8s::Workload>(at, by);
+    return Ok();
+  }
+  return InvalidError(fmt::format("kind \"{}\" is not known", kind));
+}
+
+}  // namespace knx::sim

@@ -1,0 +1,54 @@
+#include "sim/decision_log.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace knx::sim {
+namespace {
+
+std::string Name(const engine::PodRef& pod) {
+  return fmt::format("{}/{}", pod.namespace_, pod.name);
+}
+
+std::string Text(const engine::BindPod& bind) {
+  return fmt::format("bind {} to {}", Name(bind.pod), bind.node);
+}
+
+std::string Text(const engine::PatchPodStatus& patch) {
+  std::string nominated;
+  if (patch.nominated_node.has_value()) nominated = fmt::format(" nominated={}", *patch.nominated_node);
+  return fmt::format("condition {} {} {}{}: {}", Name(patch.pod), patch.status, patch.reason,
+                     nominated, patch.message);
+}
+
+std::string Text(const engine::RecordEvent& event) {
+  return fmt::format("event {} {} {}: {}", Name(event.pod), event.warning ? "Warning" : "Normal",
+                     event.reason, event.note);
+}
+
+std::string Text(const engine::AskOutside& ask) {
+  return fmt::format("ask {} on {} {} {}: {}", Name(ask.pod), ask.node, ask.plugin,
+                     ask.question.topic, ask.question.body);
+}
+
+}  // namespace
+
+std::string FormatAt(Duration at) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  return fmt::format("{}.{:06}s", at.ns / kSecond, at.ns % kSecond / 1000);
+}
+
+void DecisionLog::Add(Duration at, const engine::Action& action) {
+  Note(at, std::visit([](const auto& what) { return Text(what); }, action.what));
+}
+
+void DecisionLog::Note(Duration at, std::string_view text) {
+  std::string line = fmt::format("{} {}", FormatAt(at), text);
+  ++count_;
+  digest_.Add(line);
+  digest_.Add("\n");
+  if (keep_) lines_.push_back(std::move(line));
+}
+
+}  // namespace knx::sim

@@ -1,0 +1,204 @@
+#include "sim/full_check.h"
+
+#include <fmt/format.h>
+
+#include "cluster/state.h"
+#include "k8s/names.h"
+
+namespace knx::sim {
+namespace {
+
+using cluster::NodeRow;
+using cluster::PodId;
+using cluster::ResourceId;
+using engine::PodStanding;
+using engine::QueuePlace;
+
+std::optional<std::string> ComparePods(const cluster::State& state, const ToldView& told,
+                                       NodeRow row, const std::string& name) {
+  const std::set<std::string>& wanted = told.PodsOn(name);
+  const auto pods = state.nodes().pods(row);
+  for (const PodId id : pods) {
+    if (!wanted.contains(state.pod(id).uid)) {
+      return fmt::format("node {}: pod {} is counted there and should not be", name,
+                         state.pod(id).name);
+    }
+  }
+  if (pods.size() == wanted.size()) return std::nullopt;
+  return fmt::format("node {}: {} pods are counted, there are {}", name, pods.size(),
+                     wanted.size());
+}
+
+std::optional<std::string> CompareSums(const cluster::State& state, const ToldView& told,
+                                       NodeRow row, const std::string& name) {
+  Amounts requested;
+  for (const std::string& uid : told.PodsOn(name)) Add(requested, told.FindPod(uid)->requests);
+  const NodePtr node = told.FindNode(name);
+  const Amounts allocatable = node == nullptr ? Amounts{} : ToAmounts(node->allocatable);
+  for (std::uint32_t i = 0; i < state.resources().size(); ++i) {
+    const ResourceId id{i};
+    const std::string& resource = state.resources().Name(id);
+    const std::int64_t sum = state.nodes().requested(id)[row];
+    if (resource != k8s::names::kPods && sum != AmountOf(requested, resource)) {
+      return fmt::format("node {}: {} {} requested, its pods ask for {}", name, sum, resource,
+                         AmountOf(requested, resource));
+    }
+    const std::int64_t room = state.nodes().allocatable(id)[row];
+    if (room != AmountOf(allocatable, resource)) {
+      return fmt::format("node {}: {} {} allocatable, the node says {}", name, room, resource,
+                         AmountOf(allocatable, resource));
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> CompareNode(const cluster::State& state, const ToldView& told,
+                                       const std::string& name) {
+  const NodeRow row = state.nodes().Find(name);
+  const NodePtr node = told.FindNode(name);
+  if (!row.valid()) return fmt::format("node {}: not known", name);
+  if (state.nodes().has_node(row) != (node != nullptr)) {
+    return fmt::format("node {}: {}", name, node == nullptr ? "is gone" : "is not there");
+  }
+  if (node != nullptr && state.nodes().facts(row).unschedulable != node->unschedulable) {
+    return fmt::format("node {}: unschedulable is wrong", name);
+  }
+  if (auto difference = ComparePods(state, told, row, name)) return difference;
+  return CompareSums(state, told, row, name);
+}
+
+std::string_view StandingName(PodStanding standing) {
+  switch (standing) {
+    case PodStanding::kUnknown:
+      return "unknown";
+    case PodStanding::kNotOurs:
+      return "not ours";
+    case PodStanding::kWaiting:
+      return "waiting";
+    case PodStanding::kPaused:
+      return "paused";
+    case PodStanding::kBinding:
+      return "binding";
+    case PodStanding::kBound:
+      return "bound";
+  }
+  return "";
+}
+
+bool StandsRight(PodStanding standing, const ToldView& told, const k8s::Pod& pod,
+                 const Rules& rules) {
+  if (!pod.spec.node_name.empty()) {
+    return standing == PodStanding::kBound || standing == PodStanding::kBinding;
+  }
+  if (const auto* decision = told.FindDecision(pod.meta.uid)) {
+    return standing == (decision->answered ? PodStanding::kBound : PodStanding::kBinding);
+  }
+  if (!rules.contains(pod.spec.scheduler_name)) return standing == PodStanding::kNotOurs;
+  return standing == PodStanding::kWaiting || standing == PodStanding::kPaused;
+}
+
+std::optional<std::string> CheckQueued(const engine::Engine& engine, const k8s::Pod& pod,
+                                       bool need_reason) {
+  const PodId id = engine.state().pods().Find(pod.meta.uid);
+  const QueuePlace place = engine.queue().Get(id).place;
+  if (place == QueuePlace::kNone) return "waits and is in no queue";
+  const bool was_tried = place == QueuePlace::kUnschedulable || place == QueuePlace::kGated;
+  if (was_tried && need_reason && engine.WhyWaiting(pod.meta.uid).empty()) {
+    return "waits without a reason";
+  }
+  return std::nullopt;
+}
+
+std::vector<Guest> GuestsOn(const ToldView& told, const std::string& node) {
+  std::vector<Guest> out;
+  for (const std::string& uid : told.PodsOn(node)) {
+    const ToldView::Told* guest = told.FindPod(uid);
+    out.push_back({guest->pod.get(), &guest->requests});
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<std::string> CompareView(const engine::Engine& engine, const ToldView& told) {
+  const cluster::State& state = engine.state();
+  if (state.pods().size() != told.pods().size()) {
+    return fmt::format("{} pods are known, {} were told of", state.pods().size(),
+                       told.pods().size());
+  }
+  if (state.nodes().node_count() != told.nodes().size()) {
+    return fmt::format("{} nodes are known, {} were told of", state.nodes().node_count(),
+                       told.nodes().size());
+  }
+  for (const auto& [name, node] : told.nodes()) {
+    if (auto difference = CompareNode(state, told, name)) return difference;
+  }
+  for (const auto& [name, pods] : told.occupied()) {
+    if (told.FindNode(name) != nullptr) continue;
+    if (auto difference = CompareNode(state, told, name)) return difference;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> CheckStandings(const engine::Engine& engine, const ToldView& told,
+                                          const Rules& rules,
+                                          const std::set<std::string>& unwritten) {
+  for (const auto& [uid, entry] : told.pods()) {
+    const k8s::Pod& pod = *entry.pod;
+    const PodStanding standing = engine.Standing(uid);
+    const auto problem = [&](std::string_view what) {
+      return fmt::format("pod {}/{}: {}", pod.meta.namespace_, pod.meta.name, what);
+    };
+    if (!StandsRight(standing, told, pod, rules)) {
+      return problem(fmt::format("is {}, which it should not be", StandingName(standing)));
+    }
+    if (standing != PodStanding::kWaiting || pod.meta.deleted.has_value()) continue;
+    if (const auto wrong = CheckQueued(engine, pod, !unwritten.contains(uid))) {
+      return problem(*wrong);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> CompareTruth(const Store& store, const ToldView& told) {
+  std::size_t unfinished = 0;
+  for (const auto& [key, pod] : store.All<k8s::Pod>()) {
+    if (IsFinished(*pod)) continue;
+    ++unfinished;
+    const ToldView::Told* entry = told.FindPod(pod->meta.uid);
+    if (entry == nullptr || entry->pod != pod) {
+      return fmt::format("pod {}: the scheduler was not told how it is", key);
+    }
+  }
+  if (unfinished != told.pods().size()) {
+    return fmt::format("{} pods are there, {} were told of", unfinished, told.pods().size());
+  }
+  for (const auto& [name, node] : store.All<k8s::Node>()) {
+    if (told.FindNode(name) != node) {
+      return fmt::format("node {}: the scheduler was not told how it is", name);
+    }
+  }
+  if (store.All<k8s::Node>().size() != told.nodes().size()) return "nodes were told of that are gone";
+  return std::nullopt;
+}
+
+std::optional<std::string> CheckWaiting(const engine::Engine& engine, const ToldView& told,
+                                        const Rules& rules) {
+  if (!engine.state().nominations().empty()) return std::nullopt;
+  for (const PodId id : engine.queue().List(QueuePlace::kUnschedulable)) {
+    const ToldView::Told* waiting = told.FindPod(engine.state().pod(id).uid);
+    if (waiting == nullptr) return fmt::format("pod {}: queued and gone", engine.state().pod(id).name);
+    const auto rule = rules.find(waiting->pod->spec.scheduler_name);
+    if (rule == rules.end() || !rule->second.complete) continue;
+    for (const auto& [name, node] : told.nodes()) {
+      if (Forbids(rule->second, *waiting->pod, *node)) continue;
+      const Guest guest{waiting->pod.get(), &waiting->requests};
+      if (Overfills(rule->second, guest, *node, GuestsOn(told, name))) continue;
+      return fmt::format("pod {} waits ({}) although node {} has room for it",
+                         KeyOf(*waiting->pod), engine.WhyWaiting(waiting->pod->meta.uid), name);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace knx::sim

@@ -1,0 +1,194 @@
+#include "sim/invariants.h"
+
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sim/full_check.h"
+
+namespace knx::sim {
+namespace {
+
+constexpr std::array<InvariantInfo, 14> kInvariants = {{
+    {"bindable-pod", "only pods that are there, ours and free to go are bound"},
+    {"bound-once", "a pod is bound once and never moves"},
+    {"capacity", "no node has more of a resource taken than it has"},
+    {"delivery", "what the scheduler was told is the truth once everything was delivered"},
+    {"eligible-node", "a pod is bound only to a node that is there and that it may be on"},
+    {"host-ports", "no two pods use one port of a node"},
+    {"idle", "the scheduler does not rest while a pod is ready to be decided about"},
+    {"planned-eviction", "the scheduler takes no pod away without having said so"},
+    {"pod-count", "no node has more pods than it has room for"},
+    {"progress", "time moves on: nothing goes round in circles at one instant"},
+    {"recount", "what the scheduler keeps counted is right when counted anew"},
+    {"standing", "every pod is bound, on its way, queued or waiting for a named reason"},
+    {"view", "the scheduler's state is what it was told and what it decided"},
+    {"wake-up", "no pod waits for something that has happened"},
+}};
+
+std::string Name(const engine::PodRef& pod) {
+  return fmt::format("{}/{}", pod.namespace_, pod.name);
+}
+
+}  // namespace
+
+std::span<const InvariantInfo> InvariantList() { return kInvariants; }
+
+Invariants::Invariants(const Agenda& agenda, Time begin, Store& store, const ToldView& told,
+                       Checking checking)
+    : agenda_(agenda), begin_(begin), store_(store), told_(told), checking_(checking) {
+  store.Listen(*this);
+}
+
+void Invariants::Report(std::string_view invariant, std::string what) {
+  if (checking_ == Checking::kOff || violation_.has_value()) return;
+  violation_ = Violation{std::string(invariant), agenda_.now() - begin_, std::move(what)};
+}
+
+// ---- writes ----
+
+void Invariants::OnWrite(const Write<k8s::Node>& write) {
+  touched_[write.any().meta.name] = write.version;
+}
+
+void Invariants::OnWrite(const Write<k8s::Pod>& write) {
+  const k8s::Pod& pod = write.any();
+  const std::string& was_on = write.before ? write.before->spec.node_name : "";
+  const bool goes = write.after == nullptr || (write.after->meta.deleted.has_value() &&
+                                               !write.before->meta.deleted.has_value());
+  if (goes && write.before != nullptr && write.by == Actor::kScheduler) {
+    Report("planned-eviction", fmt::format("{} was deleted without a plan", KeyOf(pod)));
+  }
+  if (write.after == nullptr) {
+    decided_with_.erase(pod.meta.uid);
+    unwritten_.erase(pod.meta.uid);
+    return;
+  }
+  const std::string& is_on = write.after->spec.node_name;
+  if (is_on.empty() && was_on.empty()) return;
+  if (!was_on.empty() && is_on != was_on) {
+    Report("bound-once", fmt::format("{} was on {} and is now on {}", KeyOf(pod), was_on,
+                                     is_on.empty() ? "none" : is_on));
+  }
+  if (was_on.empty() && write.by == Actor::kScheduler) {
+    CheckTruth(*write.after);
+    decided_with_.erase(pod.meta.uid);
+  } else if (was_on.empty() || !(RequestsOf(*write.before) == RequestsOf(*write.after))) {
+    touched_[is_on] = write.version;
+  }
+}
+
+// A binding of ours arrived. If we knew everything about the node when it was decided, then there
+// must be room now.
+void Invariants::CheckTruth(const k8s::Pod& pod) {
+  const auto decided = decided_with_.find(pod.meta.uid);
+  const auto rules = rules_.find(pod.spec.scheduler_name);
+  const std::string& name = pod.spec.node_name;
+  const NodePtr node = store_.Find<k8s::Node>(name);
+  if (decided == decided_with_.end() || rules == rules_.end() || node == nullptr) return;
+  if (const auto touched = touched_.find(name);
+      touched != touched_.end() && touched->second > decided->second) {
+    return;
+  }
+  std::vector<std::pair<PodPtr, Amounts>> others;
+  for (const std::string& key : store_.PodsOn(name)) {
+    const PodPtr other = store_.Find<k8s::Pod>(key);
+    if (other->meta.uid == pod.meta.uid || IsFinished(*other)) continue;
+    others.emplace_back(other, RequestsOf(*other));
+  }
+  std::vector<Guest> guests;
+  for (const auto& [other, requests] : others) guests.push_back({other.get(), &requests});
+  const Amounts requests = RequestsOf(pod);
+  if (const auto no_room = Overfills(rules->second, {&pod, &requests}, *node, guests)) {
+    Report(no_room->invariant, fmt::format("{} was bound to {}, which now has {}", KeyOf(pod), name,
+                                           no_room->what));
+  }
+}
+
+// ---- decisions ----
+
+void Invariants::OnDecision(const engine::BindPod& bind, std::uint64_t told_version) {
+  const ToldView::Told* told = told_.FindPod(bind.pod.uid);
+  if (told == nullptr) {
+    return Report("bindable-pod", fmt::format("{} is bound and not there", Name(bind.pod)));
+  }
+  const auto rules = rules_.find(told->pod->spec.scheduler_name);
+  if (rules == rules_.end()) {
+    return Report("bindable-pod", fmt::format("{} is bound and not ours", Name(bind.pod)));
+  }
+  if (!told->pod->spec.scheduling_gates.empty()) {
+    return Report("bindable-pod", fmt::format("{} is bound behind its gate", Name(bind.pod)));
+  }
+  if (told->pod->meta.deleted.has_value()) {
+    return Report("bindable-pod", fmt::format("{} is bound on its way out", Name(bind.pod)));
+  }
+  if (const std::string& there = told_.NodeOf(bind.pod.uid); !there.empty()) {
+    return Report("bound-once", fmt::format("{} is bound to {} and was to {}", Name(bind.pod),
+                                            bind.node, there));
+  }
+  decided_with_[bind.pod.uid] = told_version;
+  CheckAgainstTold(bind, rules->second);
+}
+
+void Invariants::CheckAgainstTold(const engine::BindPod& bind, const ProfileRules& rules) {
+  const NodePtr node = told_.FindNode(bind.node);
+  if (node == nullptr) {
+    return Report("eligible-node", fmt::format("{} is bound to {}, which is not there",
+                                               Name(bind.pod), bind.node));
+  }
+  const ToldView::Told* told = told_.FindPod(bind.pod.uid);
+  if (const auto why = Forbids(rules, *told->pod, *node)) {
+    return Report("eligible-node",
+                  fmt::format("{} is bound to {}: {}", Name(bind.pod), bind.node, *why));
+  }
+  std::vector<Guest> others;
+  for (const std::string& uid : told_.PodsOn(bind.node)) {
+    const ToldView::Told* other = told_.FindPod(uid);
+    others.push_back({other->pod.get(), &other->requests});
+  }
+  if (const auto no_room = Overfills(rules, {told->pod.get(), &told->requests}, *node, others)) {
+    Report(no_room->invariant, fmt::format("{} is bound to {}, which would have {}",
+                                           Name(bind.pod), bind.node, no_room->what));
+  }
+}
+
+// ---- steps ----
+
+void Invariants::OnIdle(const engine::Engine& engine) {
+  if (const std::size_t active = engine.queue().Count(engine::QueuePlace::kActive); active > 0) {
+    Report("idle", fmt::format("{} pods are ready and none is taken", active));
+  }
+}
+
+void Invariants::AfterStep(const engine::Engine* engine, bool current) {
+  ++steps_;
+  steps_now_ = agenda_.now() == last_step_ ? steps_now_ + 1 : 1;
+  last_step_ = agenda_.now();
+  if (steps_now_ > kMaxStepsAtOneTime) {
+    Report("progress", fmt::format("{} steps at one time", steps_now_));
+  }
+  if (checking_ != Checking::kAsInTests || engine == nullptr) return;
+  const bool small = store_.All<k8s::Node>().size() < kSmallCluster;
+  if (small || steps_ % kStepsPerFullCheck == 0) FullCheck(*engine, current);
+}
+
+void Invariants::FullCheck(const engine::Engine& engine, bool current) {
+  ++full_checks_;
+  if (const auto difference = engine.Verify()) Report("recount", *difference);
+  if (const auto difference = CompareView(engine, told_)) Report("view", *difference);
+  if (const auto difference = CheckStandings(engine, told_, rules_, unwritten_)) {
+    Report("standing", *difference);
+  }
+  if (!current) return;
+  if (const auto difference = CompareTruth(store_, told_)) Report("delivery", *difference);
+}
+
+void Invariants::OnSettled(const engine::Engine& engine, bool current) {
+  if (checking_ == Checking::kOff) return;
+  FullCheck(engine, current);
+  if (!current) return;
+  if (const auto difference = CheckWaiting(engine, told_, rules_)) Report("wake-up", *difference);
+}
+
+}  // namespace knx::sim

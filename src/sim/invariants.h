@@ -1,0 +1,86 @@
+// What must be true of every run, whatever happens in it. Each invariant has a name and is computed
+// from the objects in the store and from what the scheduler was told, never from its own counters.
+//
+// About a decision only what the scheduler knew can be held against it: a watch may be late. So a
+// binding is judged by what it had been told (told_view.h), and by the truth if it had been told
+// everything that concerned the node. The first violation is kept and ends the run.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/engine.h"
+#include "sim/agenda.h"
+#include "sim/placement_rules.h"
+#include "sim/simulation.h"
+#include "sim/store.h"
+#include "sim/told_view.h"
+
+namespace knx::sim {
+
+struct InvariantInfo {
+  std::string_view name, what;
+};
+// All of them, by name.
+std::span<const InvariantInfo> InvariantList();
+
+// Below so many nodes everything is recounted at every step, above at every hundredth.
+inline constexpr std::size_t kSmallCluster = 20;
+inline constexpr std::int64_t kStepsPerFullCheck = 100;
+// A run that does so many steps at one instant goes round in circles.
+inline constexpr std::int64_t kMaxStepsAtOneTime = 5'000'000;
+
+class Invariants : public StoreListener {
+ public:
+  Invariants(const Agenda& agenda, Time begin, Store& store, const ToldView& told,
+             Checking checking);
+
+  void SetRules(Rules rules) { rules_ = std::move(rules); }
+
+  // ---- as it happens ----
+  using StoreListener::OnWrite;
+  void OnWrite(const Write<k8s::Pod>& write) override;
+  void OnWrite(const Write<k8s::Node>& write) override;
+  // Before the view knows of it. `told_version`: everything up to there was told.
+  void OnDecision(const engine::BindPod& bind, std::uint64_t told_version);
+  // The reason why it waits could not be written: until the next attempt nobody need know it.
+  void OnStatusFailed(const std::string& uid) { unwritten_.insert(uid); }
+  void OnStatusWritten(const std::string& uid) { unwritten_.erase(uid); }
+  // The scheduler says that it has nothing to decide about.
+  void OnIdle(const engine::Engine& engine);
+  // `current`: the scheduler has been told everything.
+  void AfterStep(const engine::Engine* engine, bool current);
+  // Nothing would change any more.
+  void OnSettled(const engine::Engine& engine, bool current);
+
+  [[nodiscard]] const std::optional<Violation>& violation() const { return violation_; }
+  [[nodiscard]] std::int64_t steps() const { return steps_; }
+  [[nodiscard]] std::int64_t full_checks() const { return full_checks_; }
+
+ private:
+  void Report(std::string_view invariant, std::string what);
+  void FullCheck(const engine::Engine& engine, bool current);
+  void CheckAgainstTold(const engine::BindPod& bind, const ProfileRules& rules);
+  void CheckTruth(const k8s::Pod& pod);
+
+  const Agenda& agenda_;
+  Time begin_;
+  Store& store_;
+  const ToldView& told_;
+  Checking checking_;
+  Rules rules_;
+  std::map<std::string, std::uint64_t> touched_;  // node: last write that is no binding of ours
+  std::map<std::string, std::uint64_t> decided_with_;  // uid: what was told when it was decided
+  std::set<std::string> unwritten_;
+  std::int64_t steps_ = 0, full_checks_ = 0, steps_now_ = 0;
+  Time last_step_;
+  std::optional<Violation> violation_;
+};
+
+}  // namespace knx::sim

@@ -1,0 +1,165 @@
+#include "sim/job_controller.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "k8s/selector.h"
+#include "sim/workload_controller.h"
+
+namespace knx::sim {
+namespace {
+
+constexpr std::string_view kIndex = "batch.kubernetes.io/job-completion-index";
+// Kubernetes' default: more failures than this and the Job has failed.
+constexpr std::size_t kBackoffLimit = 6;
+constexpr Duration kLongestBackoff = Duration::Minutes(10);
+
+std::optional<std::int32_t> IndexOf(const k8s::Pod& pod) {
+  const std::string* text = k8s::FindValue(pod.meta.annotations, kIndex);
+  if (text == nullptr) return std::nullopt;
+  std::int32_t index = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), index);
+  if (error != std::errc() || end != text->data() + text->size()) return std::nullopt;
+  return index;
+}
+
+}  // namespace
+
+JobController::JobController(Agenda& agenda, Store& store, ApiServer& api, const Timing& timing)
+    : agenda_(agenda), store_(store), api_(api), timing_(timing) {
+  store.Listen(*this);
+}
+
+void JobController::OnWrite(const Write<k8s::Job>& write) {
+  const std::string& uid = write.any().meta.uid;
+  if (write.after == nullptr) {
+    progress_.erase(uid);
+    agenda_.After(timing_.controller, [this, uid] { DeletePods(uid, true); });
+    return;
+  }
+  progress_[uid].key = KeyOf(*write.after);
+  Enqueue(KeyOf(*write.after));
+}
+
+void JobController::OnWrite(const Write<k8s::Pod>& write) {
+  const k8s::OwnerReference* owner = ControllerOf(write.any().meta);
+  if (owner == nullptr) return;
+  const auto found = progress_.find(owner->uid);
+  if (found != progress_.end()) Enqueue(found->second.key);
+}
+
+void JobController::Enqueue(const std::string& key) {
+  if (!pending_.insert(key).second) return;
+  agenda_.After(timing_.controller, [this, key] {
+    pending_.erase(key);
+    Reconcile(key);
+  });
+}
+
+void JobController::Count(const k8s::Job& job, Progress& progress, Census& census) {
+  for (const std::string& key : store_.PodsOf(job.meta.uid)) {
+    const PodPtr pod = store_.Find<k8s::Pod>(key);
+    const std::optional<std::int32_t> index = IndexOf(*pod);
+    if (pod->status.phase == k8s::PodPhase::kSucceeded) {
+      progress.succeeded.insert(pod->meta.uid);
+      if (index.has_value()) progress.done_indexes.insert(*index);
+    } else if (pod->status.phase == k8s::PodPhase::kFailed) {
+      if (!progress.failed.insert(pod->meta.uid).second) continue;
+      const std::size_t doublings = std::min<std::size_t>(progress.failed.size() - 1, 10);
+      const Duration backoff = timing_.job_backoff * (std::int64_t{1} << doublings);
+      progress.retry_at = agenda_.now() + std::min(backoff, kLongestBackoff);
+    } else if (pod->meta.deleted.has_value()) {
+      ++census.leaving;
+    } else {
+      ++census.active;
+      if (index.has_value()) census.taken_indexes.insert(*index);
+    }
+  }
+}
+
+void JobController::Reconcile(const std::string& key) {
+  const Ptr<k8s::Job> job = store_.Find<k8s::Job>(key);
+  if (job == nullptr) return;
+  Progress& progress = progress_[job->meta.uid];
+  Census census;
+  Count(*job, progress, census);
+  const auto succeeded = static_cast<std::int64_t>(progress.succeeded.size());
+  if (job->completions.has_value() && succeeded >= *job->completions) progress.over = true;
+  if (progress.over) return;
+  if (job->suspend) return DeletePods(job->meta.uid, false);
+  if (progress.failed.size() > kBackoffLimit) return GiveUp(*job, progress);
+  if (job->active_deadline_seconds.has_value()) {
+    constexpr std::int64_t kMaxSeconds = kMaxSpan.ns / 1'000'000'000;
+    const Time deadline =
+        *job->meta.created + Duration::Seconds(std::min(*job->active_deadline_seconds, kMaxSeconds));
+    if (deadline <= agenda_.now()) return GiveUp(*job, progress);
+    agenda_.At(deadline, [this, key] { Enqueue(key); });
+  }
+  if (agenda_.now() < progress.retry_at) {
+    agenda_.At(progress.retry_at, [this, key] { Enqueue(key); });
+    return;
+  }
+  CreatePods(*job, progress, std::move(census));
+}
+
+void JobController::GiveUp(const k8s::Job& job, Progress& progress) {
+  progress.over = true;
+  DeletePods(job.meta.uid, false);
+}
+
+void JobController::CreatePods(const k8s::Job& job, const Progress& progress, Census census) {
+  const auto succeeded = static_cast<std::int64_t>(progress.succeeded.size());
+  std::int64_t wanted = job.parallelism;
+  if (job.completions.has_value()) {
+    wanted = std::min<std::int64_t>(wanted, *job.completions - succeeded);
+  } else if (succeeded > 0) {
+    wanted = 0;  // a queue of work that is empty: no new pods
+  }
+  std::int32_t index = 0;
+  for (std::int64_t have = census.active + census.leaving; have < wanted; ++have) {
+    std::optional<std::int32_t> chosen;
+    if (job.indexed) {
+      while (progress.done_indexes.contains(index) || census.taken_indexes.contains(index)) ++index;
+      if (job.completions.has_value() && index >= *job.completions) return;
+      chosen = index;
+      census.taken_indexes.insert(index);
+    }
+    if (!CreatePod(job, chosen)) return;
+  }
+}
+
+bool JobController::CreatePod(const k8s::Job& job, std::optional<std::int32_t> index) {
+  k8s::Pod pod = PodFromTemplate(job.pod_template, "Job", job.meta);
+  for (const std::string_view prefix : {"", "batch.kubernetes.io/"}) {
+    SetLabel(pod.meta.labels, fmt::format("{}job-name", prefix), job.meta.name);
+    SetLabel(pod.meta.labels, fmt::format("{}controller-uid", prefix), job.meta.uid);
+  }
+  std::string prefix = job.meta.name + "-";
+  if (index.has_value()) {
+    SetLabel(pod.meta.labels, kIndex, fmt::format("{}", *index));
+    SetLabel(pod.meta.annotations, kIndex, fmt::format("{}", *index));
+    prefix += fmt::format("{}-", *index);
+  }
+  pod.meta.name = store_.NewPodName(job.meta.namespace_, prefix);
+  const auto created = api_.Create(std::move(pod), Actor::kController);
+  if (created.ok()) return true;
+  complaints_.try_emplace(fmt::format("Job {}", KeyOf(job)), created.error().message);
+  agenda_.After(
+      Duration::Seconds(30), [this, key = KeyOf(job)] { Enqueue(key); },
+      Agenda::Weight::kBackground);
+  return false;
+}
+
+void JobController::DeletePods(const std::string& uid, bool finished_too) {
+  const std::set<std::string> keys = store_.PodsOf(uid);
+  for (const std::string& key : keys) {
+    if (!finished_too && IsFinished(*store_.Find<k8s::Pod>(key))) continue;
+    (void)api_.DeletePod(key, Actor::kController);
+  }
+}
+
+}  // namespace knx::sim

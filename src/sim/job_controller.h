@@ -1,0 +1,59 @@
+// Jobs: so many pods at a time until so many have succeeded, indexed or not. A failed pod is replaced
+// after a back-off; after too many failures, or past its deadline, the Job gives up.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <map>
+#include <set>
+#include <string>
+
+#include "sim/agenda.h"
+#include "sim/api_server.h"
+#include "sim/store.h"
+#include "sim/timing.h"
+
+namespace knx::sim {
+
+class JobController : public StoreListener {
+ public:
+  JobController(Agenda& agenda, Store& store, ApiServer& api, const Timing& timing);
+
+  using StoreListener::OnWrite;
+  void OnWrite(const Write<k8s::Pod>& write) override;
+  void OnWrite(const Write<k8s::Job>& write) override;
+
+  [[nodiscard]] const std::map<std::string, std::string>& complaints() const { return complaints_; }
+
+ private:
+  // What is known of a Job's pods. Pods may be deleted; what they achieved stays.
+  struct Progress {
+    std::string key;
+    std::set<std::string> succeeded, failed;  // uids
+    std::set<std::int32_t> done_indexes;
+    Time retry_at;
+    bool over = false;
+  };
+  struct Census {
+    std::int64_t active = 0, leaving = 0;
+    std::set<std::int32_t> taken_indexes;
+  };
+
+  void Enqueue(const std::string& key);
+  void Reconcile(const std::string& key);
+  void Count(const k8s::Job& job, Progress& progress, Census& census);
+  void GiveUp(const k8s::Job& job, Progress& progress);
+  void CreatePods(const k8s::Job& job, const Progress& progress, Census census);
+  bool CreatePod(const k8s::Job& job, std::optional<std::int32_t> index);
+  void DeletePods(const std::string& uid, bool finished_too);
+
+  Agenda& agenda_;
+  Store& store_;
+  ApiServer& api_;
+  const Timing& timing_;
+  std::set<std::string> pending_;
+  std::map<std::string, Progress> progress_;  // by the Job's uid
+  std::map<std::string, std::string> complaints_;  // owner: why
+};
+
+}  // namespace knx::sim

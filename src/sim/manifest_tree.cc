@@ -1,0 +1,299 @@
+#include "sim/manifest_tree.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <initializer_list>
+#include <utility>
+
+#include "sim/annotations.h"
+
+namespace knx::sim {
+namespace {
+
+using k8s::FieldReader;
+using k8s::YamlNode;
+
+// ---- making trees ----
+
+// At the place of `near`, for what the author of a scenario did not write.
+YamlNode Empty(YamlNode::Kind kind, const YamlNode& near) {
+  YamlNode node;
+  node.kind = kind;
+  node.line = near.line;
+  node.column = near.column;
+  return node;
+}
+
+YamlNode TextAt(const YamlNode& near, std::string_view text) {
+  YamlNode node = Empty(YamlNode::Kind::kScalar, near);
+  node.quoted = true;
+  node.text = std::string(text);
+  return node;
+}
+
+void Put(YamlNode& map, std::string_view key, YamlNode value) {
+  value.key = std::string(key);
+  value.key_line = value.line;
+  value.key_column = value.column;
+  map.children.push_back(std::move(value));
+}
+
+// Copies a field under another name, if it is there.
+void Move(const YamlNode& from, std::string_view key, YamlNode& to, std::string_view new_key) {
+  if (const YamlNode* found = from.Find(key)) Put(to, new_key, *found);
+}
+
+void PutUnlessEmpty(YamlNode& map, std::string_view key, YamlNode value) {
+  if (!value.children.empty()) Put(map, key, std::move(value));
+}
+
+YamlNode Manifest(const YamlNode& near, std::string_view api_version, std::string_view kind) {
+  YamlNode out = Empty(YamlNode::Kind::kMap, near);
+  Put(out, "apiVersion", TextAt(near, api_version));
+  Put(out, "kind", TextAt(near, kind));
+  return out;
+}
+
+// ---- numbers ----
+
+// "(i%3)" or "(i/8)" or "i" at the front of `text`: what it comes to, and how long it is.
+std::optional<std::pair<std::string, std::size_t>> Evaluate(std::string_view text,
+                                                            std::int64_t number) {
+  const auto is_word = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  if (text.starts_with("i") && (text.size() == 1 || !is_word(text[1]))) {
+    return std::pair(fmt::format("{}", number), std::size_t{1});
+  }
+  const std::size_t close = text.find(')');
+  if (!text.starts_with("(i") || close == std::string_view::npos || close < 4) return std::nullopt;
+  std::int64_t operand = 0;
+  const auto [end, error] = std::from_chars(text.data() + 3, text.data() + close, operand);
+  if (error != std::errc() || end != text.data() + close || operand <= 0) return std::nullopt;
+  if (text[2] != '%' && text[2] != '/') return std::nullopt;
+  const std::int64_t value = text[2] == '%' ? number % operand : number / operand;
+  return std::pair(fmt::format("{}", value), close + 1);
+}
+
+// ---- pods ----
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kSpecFields = {{
+    {"node_selector", "nodeSelector"},
+    {"affinity", "affinity"},
+    {"tolerations", "tolerations"},
+    {"priority_class", "priorityClassName"},
+    {"scheduler", "schedulerName"},
+    {"node", "nodeName"},
+    {"grace", "terminationGracePeriodSeconds"},
+}};
+
+YamlNode Container(const YamlNode& create) {
+  YamlNode container = Empty(YamlNode::Kind::kMap, create);
+  Put(container, "name", TextAt(create, "main"));
+  Move(create, "image", container, "image");
+  YamlNode resources = Empty(YamlNode::Kind::kMap, create);
+  Move(create, "requests", resources, "requests");
+  Move(create, "limits", resources, "limits");
+  PutUnlessEmpty(container, "resources", std::move(resources));
+  if (const YamlNode* host_ports = create.Find("host_ports")) {
+    YamlNode ports = Empty(YamlNode::Kind::kList, *host_ports);
+    for (const YamlNode& number : host_ports->children) {
+      YamlNode port = Empty(YamlNode::Kind::kMap, number);
+      Put(port, "containerPort", number);
+      Put(port, "hostPort", number);
+      ports.children.push_back(std::move(port));
+    }
+    Put(container, "ports", std::move(ports));
+  }
+  return container;
+}
+
+YamlNode PodSpec(const YamlNode& create) {
+  const YamlNode* given = create.Find("spec");
+  YamlNode spec = given != nullptr ? *given : Empty(YamlNode::Kind::kMap, create);
+  for (const auto& [short_key, key] : kSpecFields) Move(create, short_key, spec, key);
+  if (const YamlNode* gates = create.Find("gates")) {
+    YamlNode list = Empty(YamlNode::Kind::kList, *gates);
+    for (const YamlNode& name : gates->children) {
+      YamlNode gate = Empty(YamlNode::Kind::kMap, name);
+      Put(gate, "name", name);
+      list.children.push_back(std::move(gate));
+    }
+    Put(spec, "schedulingGates", std::move(list));
+  }
+  if (spec.Find("containers") == nullptr) {
+    YamlNode containers = Empty(YamlNode::Kind::kList, create);
+    containers.children.push_back(Container(create));
+    Put(spec, "containers", std::move(containers));
+  }
+  return spec;
+}
+
+// Labels and annotations of a pod, or of a template.
+YamlNode PodMeta(const YamlNode& create, std::string_view default_app) {
+  YamlNode meta = Empty(YamlNode::Kind::kMap, create);
+  if (create.Find("labels") != nullptr) {
+    Move(create, "labels", meta, "labels");
+  } else if (!default_app.empty()) {
+    YamlNode labels = Empty(YamlNode::Kind::kMap, create);
+    Put(labels, "app", TextAt(create, default_app));
+    Put(meta, "labels", std::move(labels));
+  }
+  const YamlNode* given = create.Find("annotations");
+  YamlNode annotations = given != nullptr ? *given : Empty(YamlNode::Kind::kMap, create);
+  Move(create, "run_for", annotations, kRunFor);
+  Move(create, "ends_as", annotations, kEndsAs);
+  PutUnlessEmpty(meta, "annotations", std::move(annotations));
+  return meta;
+}
+
+struct WorkKind {
+  std::string_view field, api_version, kind;
+};
+constexpr std::array<WorkKind, 6> kWorkKinds = {{
+    {"pod", "v1", "Pod"},
+    {"deployment", "apps/v1", "Deployment"},
+    {"replicaset", "apps/v1", "ReplicaSet"},
+    {"statefulset", "apps/v1", "StatefulSet"},
+    {"replicationcontroller", "v1", "ReplicationController"},
+    {"job", "batch/v1", "Job"},
+}};
+
+YamlNode JobSpec(const YamlNode& create) {
+  YamlNode spec = Empty(YamlNode::Kind::kMap, create);
+  for (const std::string_view key : {"parallelism", "completions", "suspend"}) {
+    Move(create, key, spec, key);
+  }
+  if (const YamlNode* indexed = create.Find("indexed"); indexed && indexed->AsBool() == true) {
+    Put(spec, "completionMode", TextAt(*indexed, "Indexed"));
+  }
+  return spec;
+}
+
+// Fields that no kind has, or the kind at hand has not, and fields that contradict each other.
+void CheckWork(FieldReader& fields, const WorkKind*& kind) {
+  std::string text;
+  for (const WorkKind& candidate : kWorkKinds) {
+    if (!fields.Read(candidate.field, text)) continue;
+    if (kind != nullptr) {
+      fields.Fail(candidate.field, fmt::format("only one of it and {} can be made here", kind->field));
+    }
+    kind = &candidate;
+  }
+  if (fields.ok() && kind == nullptr) {
+    fields.FailHere("says nothing to make: needs pod, deployment, replicaset, statefulset, "
+                    "replicationcontroller, job, object or objects");
+  }
+  if (!fields.ok()) return;
+  const bool is_job = kind->field == "job";
+  const bool is_pod = kind->field == "pod";
+  for (const std::string_view key : {"parallelism", "completions", "suspend", "indexed"}) {
+    if (fields.Has(key) && !is_job) fields.Fail(key, "is for a job only");
+  }
+  if (fields.Has("replicas") && (is_job || is_pod)) {
+    fields.Fail("replicas", is_job ? "a job has parallelism and completions" : "a pod has count");
+  }
+  const YamlNode* spec = fields.Node("spec");
+  for (const std::string_view key : {"requests", "limits", "image", "host_ports"}) {
+    if (fields.Has(key) && spec != nullptr && spec->Find("containers") != nullptr) {
+      fields.Fail(key, "belongs into spec.containers, which is given");
+    }
+  }
+  for (const auto& [short_key, key] : kSpecFields) {
+    if (fields.Has(short_key) && spec != nullptr && spec->Find(key) != nullptr) {
+      fields.Fail(short_key, fmt::format("is given in spec.{} already", key));
+    }
+  }
+  if (fields.Has("ends_as")) {
+    bool succeeds = true;
+    fields.ReadEnum("ends_as", succeeds, {{"Succeeded", true}, {"Failed", false}});
+    if (!fields.Has("run_for")) fields.Fail("ends_as", "needs run_for beside it");
+  }
+  Duration run_for;
+  fields.Read("run_for", run_for);
+  fields.Allow({"namespace", "count", "first", "every", "random_gaps", "labels", "annotations",
+                "gates"});
+}
+
+}  // namespace
+
+std::string Numbered(std::string_view text, std::int64_t number) {
+  std::string out;
+  while (!text.empty()) {
+    if (text.front() == '$') {
+      if (const auto value = Evaluate(text.substr(1), number)) {
+        out += value->first;
+        text.remove_prefix(1 + value->second);
+        continue;
+      }
+    }
+    out += text.front();
+    text.remove_prefix(1);
+  }
+  return out;
+}
+
+YamlNode Numbered(const YamlNode& node, std::int64_t number) {
+  YamlNode out = node;
+  if (out.text.find('$') != std::string::npos) out.text = Numbered(out.text, number);
+  for (YamlNode& child : out.children) child = Numbered(child, number);
+  return out;
+}
+
+Result<YamlNode> NodeManifest(const YamlNode& short_form, TreePlace place) {
+  KNX_TRY_DONE(k8s::ReadNode(
+      short_form,
+      {.file = place.file, .unknown = k8s::UnknownFields::kRefuse, .path = place.path},
+      [](FieldReader& fields) {
+        std::string name;
+        fields.Require("name", name);
+        fields.Allow({"count", "first", "labels", "taints", "unschedulable", "allocatable",
+                      "images"});
+      }));
+  YamlNode out = Manifest(short_form, "v1", "Node");
+  YamlNode meta = Empty(YamlNode::Kind::kMap, short_form);
+  Move(short_form, "name", meta, "name");
+  Move(short_form, "labels", meta, "labels");
+  Put(out, "metadata", std::move(meta));
+  YamlNode spec = Empty(YamlNode::Kind::kMap, short_form);
+  Move(short_form, "taints", spec, "taints");
+  Move(short_form, "unschedulable", spec, "unschedulable");
+  Put(out, "spec", std::move(spec));
+  YamlNode status = Empty(YamlNode::Kind::kMap, short_form);
+  Move(short_form, "allocatable", status, "allocatable");
+  Move(short_form, "images", status, "images");
+  Put(out, "status", std::move(status));
+  return out;
+}
+
+Result<YamlNode> WorkManifest(const YamlNode& create, TreePlace place) {
+  const WorkKind* kind = nullptr;
+  KNX_TRY_DONE(k8s::ReadNode(
+      create, {.file = place.file, .unknown = k8s::UnknownFields::kRefuse, .path = place.path},
+      [&kind](FieldReader& fields) { CheckWork(fields, kind); }));
+  YamlNode out = Manifest(create, kind->api_version, kind->kind);
+  const bool is_pod = kind->field == "pod";
+  const YamlNode& name = *create.Find(kind->field);
+  YamlNode meta =
+      is_pod ? PodMeta(create, "") : Empty(YamlNode::Kind::kMap, create);
+  Put(meta, "name", name);
+  Move(create, "namespace", meta, "namespace");
+  Put(out, "metadata", std::move(meta));
+  if (is_pod) {
+    Put(out, "spec", PodSpec(create));
+    return out;
+  }
+  YamlNode spec = kind->field == "job" ? JobSpec(create) : Empty(YamlNode::Kind::kMap, create);
+  Move(create, "replicas", spec, "replicas");
+  YamlNode pod_template = Empty(YamlNode::Kind::kMap, create);
+  Put(pod_template, "metadata", PodMeta(create, name.text));
+  Put(pod_template, "spec", PodSpec(create));
+  Put(spec, "template", std::move(pod_template));
+  Put(out, "spec", std::move(spec));
+  return out;
+}
+
+}  // namespace knx::sim

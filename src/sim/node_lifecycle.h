@@ -1,0 +1,62 @@
+// What happens around a node: it dies and comes back, is tainted when it is silent, its pods are
+// evicted for taints they do not tolerate, are drained, or are removed because it is gone.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "sim/agenda.h"
+#include "sim/api_server.h"
+#include "sim/kubelets.h"
+#include "sim/store.h"
+#include "sim/timing.h"
+
+namespace knx::sim {
+
+class NodeLifecycle : public StoreListener {
+ public:
+  NodeLifecycle(Agenda& agenda, Store& store, ApiServer& api, Kubelets& kubelets,
+                const Timing& timing);
+
+  using StoreListener::OnWrite;
+  void OnWrite(const Write<k8s::Pod>& write) override;
+  void OnWrite(const Write<k8s::Node>& write) override;
+
+  Status Kill(const std::string& node);
+  Status Restart(const std::string& node);
+  Status SetUnschedulable(const std::string& node, bool unschedulable);
+  // Cordons and evicts every pod. With `honour_budgets` what a budget protects is tried again
+  // until it may go; without, everything goes at once.
+  Status Drain(const std::string& node, bool honour_budgets);
+
+  // No drain has anything new to try.
+  [[nodiscard]] bool Settled() const;
+
+ private:
+  struct TaintSince {
+    k8s::Taint taint;
+    Time since;
+  };
+
+  void BecomeUnreachable(const std::string& node, std::uint64_t life);
+  void RememberTaints(const k8s::Node& node);
+  // When the pod has to leave its node; nullopt: it may stay.
+  [[nodiscard]] std::optional<Time> LeavesAt(const k8s::Pod& pod) const;
+  void PlanLeave(const k8s::Pod& pod);
+  void CollectGarbage(const std::string& node);
+  void DrainPass(const std::string& node, bool honour_budgets);
+
+  Agenda& agenda_;
+  Store& store_;
+  ApiServer& api_;
+  Kubelets& kubelets_;
+  const Timing& timing_;
+  std::map<std::string, std::uint64_t> lives_;  // grows with every death and return
+  std::map<std::string, std::vector<TaintSince>> no_execute_;
+  std::map<std::string, std::uint64_t> drains_;  // node: version of the store at the last pass
+};
+
+}  // namespace knx::sim

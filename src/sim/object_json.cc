@@ -1,0 +1,335 @@
+#include "sim/object_json.h"
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace knx::sim {
+namespace {
+
+// Writes one object: fields that say nothing (empty, false, zero, unset) are left out.
+class Fields {
+ public:
+  explicit Fields(std::string& out) : out_(out) { out_ += '{'; }
+  ~Fields() { out_ += '}'; }
+  Fields(const Fields&) = delete;
+  Fields& operator=(const Fields&) = delete;
+
+  void Raw(std::string_view key, std::string_view json) {
+    if (!first_) out_ += ',';
+    first_ = false;
+    out_ += JsonText(key);
+    out_ += ':';
+    out_ += json;
+  }
+  void Text(std::string_view key, std::string_view value) {
+    if (!value.empty()) Raw(key, JsonText(value));
+  }
+  void Flag(std::string_view key, bool value) {
+    if (value) Raw(key, "true");
+  }
+  template <class N>
+  void Number(std::string_view key, const std::optional<N>& value) {
+    if (value.has_value()) Raw(key, fmt::format("{}", *value));
+  }
+  void Moment(std::string_view key, const std::optional<Time>& value) {
+    if (value.has_value()) Text(key, FormatTime(*value));
+  }
+  void Map(std::string_view key, const k8s::StringMap& map) {
+    if (map.empty()) return;
+    Object(key, [&](Fields& fields) {
+      for (const auto& [name, value] : map) fields.Raw(name, JsonText(value));
+    });
+  }
+  void Amounts(std::string_view key, const k8s::ResourceList& list) {
+    if (!list.empty()) AmountsEvenEmpty(key, list);
+  }
+  void AmountsEvenEmpty(std::string_view key, const k8s::ResourceList& list) {
+    Object(key, [&](Fields& fields) {
+      for (const auto& [name, amount] : list) fields.Raw(name, JsonText(amount.ToString()));
+    });
+  }
+  void Object(std::string_view key, const std::function<void(Fields&)>& write) {
+    std::string json;
+    {
+      Fields fields(json);
+      write(fields);
+    }
+    Raw(key, json);
+  }
+  template <class T, class Write>
+  void List(std::string_view key, const std::vector<T>& items, Write write) {
+    if (items.empty()) return;
+    std::string json = "[";
+    for (const T& item : items) {
+      if (json.size() > 1) json += ',';
+      if constexpr (std::is_invocable_r_v<std::string, Write, const T&>) {
+        json += write(item);
+      } else {
+        Fields fields(json);
+        write(fields, item);
+      }
+    }
+    Raw(key, json + "]");
+  }
+  void Texts(std::string_view key, const std::vector<std::string>& items) {
+    List(key, items, [](const std::string& item) { return JsonText(item); });
+  }
+
+ private:
+  std::string& out_;
+  bool first_ = true;
+};
+
+void Meta(Fields& object, const k8s::ObjectMeta& meta) {
+  object.Object("metadata", [&](Fields& f) {
+    f.Text("name", meta.name);
+    f.Text("namespace", meta.namespace_);
+    f.Text("uid", meta.uid);
+    f.Text("resourceVersion", meta.resource_version);
+    if (meta.generation != 0) f.Number("generation", std::optional(meta.generation));
+    f.Map("labels", meta.labels);
+    f.Map("annotations", meta.annotations);
+    f.List("ownerReferences", meta.owners, [](Fields& owner, const k8s::OwnerReference& o) {
+      owner.Text("kind", o.kind);
+      owner.Text("name", o.name);
+      owner.Text("uid", o.uid);
+      owner.Flag("controller", o.controller);
+    });
+    f.Moment("creationTimestamp", meta.created);
+    f.Moment("deletionTimestamp", meta.deleted);
+  });
+}
+
+std::string_view Effect(k8s::TaintEffect effect) {
+  switch (effect) {
+    case k8s::TaintEffect::kNone:
+      return "";
+    case k8s::TaintEffect::kNoSchedule:
+      return "NoSchedule";
+    case k8s::TaintEffect::kPreferNoSchedule:
+      return "PreferNoSchedule";
+    case k8s::TaintEffect::kNoExecute:
+      return "NoExecute";
+  }
+  return "";
+}
+
+std::string_view Operator(k8s::SelectorOperator op) {
+  switch (op) {
+    case k8s::SelectorOperator::kIn:
+      return "In";
+    case k8s::SelectorOperator::kNotIn:
+      return "NotIn";
+    case k8s::SelectorOperator::kExists:
+      return "Exists";
+    case k8s::SelectorOperator::kDoesNotExist:
+      return "DoesNotExist";
+    case k8s::SelectorOperator::kGt:
+      return "Gt";
+    case k8s::SelectorOperator::kLt:
+      return "Lt";
+  }
+  return "";
+}
+
+std::string_view Operator(k8s::TolerationOperator op) {
+  switch (op) {
+    case k8s::TolerationOperator::kEqual:
+      return "Equal";
+    case k8s::TolerationOperator::kExists:
+      return "Exists";
+    case k8s::TolerationOperator::kLt:
+      return "Lt";
+    case k8s::TolerationOperator::kGt:
+      return "Gt";
+  }
+  return "";
+}
+
+void Term(Fields& fields, const k8s::NodeSelectorTerm& term) {
+  const auto requirement = [](Fields& f, const k8s::Requirement& r) {
+    f.Text("key", r.key);
+    f.Text("operator", Operator(r.op));
+    f.Texts("values", r.values);
+  };
+  fields.List("matchExpressions", term.match_expressions, requirement);
+  fields.List("matchFields", term.match_fields, requirement);
+}
+
+void Affinity(Fields& fields, const k8s::NodeAffinity& affinity) {
+  if (affinity.required.has_value()) {
+    fields.Object("requiredDuringSchedulingIgnoredDuringExecution", [&](Fields& f) {
+      f.List("nodeSelectorTerms", affinity.required->terms, Term);
+    });
+  }
+  fields.List("preferredDuringSchedulingIgnoredDuringExecution", affinity.preferred,
+              [](Fields& f, const k8s::PreferredSchedulingTerm& term) {
+                f.Number("weight", std::optional(term.weight));
+                f.Object("preference", [&](Fields& p) { Term(p, term.preference); });
+              });
+}
+
+void Resources(Fields& fields, const k8s::ResourceRequirements& resources) {
+  if (resources.requests.empty() && resources.limits.empty()) return;
+  fields.Object("resources", [&](Fields& f) {
+    f.Amounts("requests", resources.requests);
+    f.Amounts("limits", resources.limits);
+  });
+}
+
+void ContainerFields(Fields& fields, const k8s::Container& container) {
+  fields.Text("name", container.name);
+  fields.Text("image", container.image);
+  Resources(fields, container.resources);
+  fields.List("ports", container.ports, [](Fields& f, const k8s::ContainerPort& port) {
+    f.Number("containerPort", std::optional(port.host_port == 0 ? 1 : port.host_port));
+    if (port.host_port != 0) f.Number("hostPort", std::optional(port.host_port));
+    f.Text("hostIP", port.host_ip);
+    f.Text("protocol", port.protocol);
+  });
+  if (container.restart_always) fields.Text("restartPolicy", "Always");
+}
+
+void Spec(Fields& f, const k8s::PodSpec& spec) {
+  f.Text("nodeName", spec.node_name);
+  f.Text("schedulerName", spec.scheduler_name);
+  f.Text("priorityClassName", spec.priority_class_name);
+  f.Number("priority", spec.priority);
+  if (spec.preemption_policy == k8s::PreemptionPolicy::kNever) f.Text("preemptionPolicy", "Never");
+  f.List("schedulingGates", spec.scheduling_gates,
+         [](Fields& gate, const std::string& name) { gate.Text("name", name); });
+  f.Map("nodeSelector", spec.node_selector);
+  if (spec.node_affinity.has_value()) {
+    f.Object("affinity", [&](Fields& affinity) {
+      affinity.Object("nodeAffinity", [&](Fields& node) { Affinity(node, *spec.node_affinity); });
+    });
+  }
+  f.List("tolerations", spec.tolerations, [](Fields& t, const k8s::Toleration& toleration) {
+    t.Text("key", toleration.key);
+    t.Text("operator", Operator(toleration.op));
+    t.Text("value", toleration.value);
+    t.Text("effect", Effect(toleration.effect));
+    t.Number("tolerationSeconds", toleration.seconds);
+  });
+  f.List("containers", spec.containers, ContainerFields);
+  f.List("initContainers", spec.init_containers, ContainerFields);
+  f.List("volumes", spec.image_volumes, [](Fields& volume, const std::string& reference) {
+    volume.Object("image", [&](Fields& image) { image.Text("reference", reference); });
+  });
+  f.Amounts("overhead", spec.overhead);
+  if (spec.resources.has_value()) Resources(f, *spec.resources);
+  f.Flag("hostNetwork", spec.host_network);
+  f.Number("activeDeadlineSeconds", spec.active_deadline_seconds);
+  f.Number("terminationGracePeriodSeconds", spec.termination_grace_seconds);
+}
+
+std::string_view Phase(k8s::PodPhase phase) {
+  switch (phase) {
+    case k8s::PodPhase::kPending:
+      return "Pending";
+    case k8s::PodPhase::kRunning:
+      return "Running";
+    case k8s::PodPhase::kSucceeded:
+      return "Succeeded";
+    case k8s::PodPhase::kFailed:
+      return "Failed";
+    case k8s::PodPhase::kUnknown:
+      return "Unknown";
+  }
+  return "";
+}
+
+void ConditionFields(Fields& f, const k8s::Condition& condition) {
+  f.Text("type", condition.type);
+  f.Text("status", condition.status);
+  f.Text("reason", condition.reason);
+  f.Text("message", condition.message);
+  f.Moment("lastTransitionTime", condition.last_transition);
+}
+
+void ContainerStatusFields(Fields& f, const k8s::ContainerStatus& status) {
+  f.Text("name", status.name);
+  if (status.allocated.has_value()) f.AmountsEvenEmpty("allocatedResources", *status.allocated);
+  if (status.actuated.has_value()) {
+    f.Object("resources", [&](Fields& r) { r.AmountsEvenEmpty("requests", *status.actuated); });
+  }
+}
+
+void Status(Fields& f, const k8s::PodStatus& status) {
+  f.Text("phase", Phase(status.phase));
+  f.List("conditions", status.conditions, ConditionFields);
+  f.Text("nominatedNodeName", status.nominated_node_name);
+  f.Moment("startTime", status.start_time);
+  f.List("containerStatuses", status.containers, ContainerStatusFields);
+  f.List("initContainerStatuses", status.init_containers, ContainerStatusFields);
+  if (status.allocated.has_value()) f.AmountsEvenEmpty("allocatedResources", *status.allocated);
+  if (status.actuated.has_value()) {
+    f.Object("resources", [&](Fields& r) { r.AmountsEvenEmpty("requests", *status.actuated); });
+  }
+}
+
+}  // namespace
+
+std::string JsonText(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (byte < 0x20) {
+      out += fmt::format("\\u{:04x}", byte);
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+std::string ToJson(const k8s::Pod& pod) {
+  std::string out;
+  {
+    Fields object(out);
+    object.Text("apiVersion", "v1");
+    object.Text("kind", "Pod");
+    Meta(object, pod.meta);
+    object.Object("spec", [&](Fields& f) { Spec(f, pod.spec); });
+    object.Object("status", [&](Fields& f) { Status(f, pod.status); });
+  }
+  return out;
+}
+
+std::string ToJson(const k8s::Node& node) {
+  std::string out;
+  {
+    Fields object(out);
+    object.Text("apiVersion", "v1");
+    object.Text("kind", "Node");
+    Meta(object, node.meta);
+    object.Object("spec", [&](Fields& f) {
+      f.Flag("unschedulable", node.unschedulable);
+      f.List("taints", node.taints, [](Fields& t, const k8s::Taint& taint) {
+        t.Text("key", taint.key);
+        t.Text("value", taint.value);
+        t.Text("effect", Effect(taint.effect));
+      });
+    });
+    object.Object("status", [&](Fields& f) {
+      f.Amounts("capacity", node.capacity);
+      f.Amounts("allocatable", node.allocatable);
+      f.List("images", node.images, [](Fields& i, const k8s::ContainerImage& image) {
+        i.Texts("names", image.names);
+        i.Number("sizeBytes", std::optional(image.size_bytes));
+      });
+      f.List("conditions", node.conditions, ConditionFields);
+    });
+  }
+  return out;
+}
+
+}  // namespace knx::sim

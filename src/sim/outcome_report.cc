@@ -1,0 +1,149 @@
+#include "sim/outcome_report.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "k8s/names.h"
+#include "k8s/pod_requests.h"
+#include "sim/amounts.h"
+
+namespace knx::sim {
+namespace {
+
+std::string_view PhaseName(k8s::PodPhase phase) {
+  switch (phase) {
+    case k8s::PodPhase::kPending:
+      return "Pending";
+    case k8s::PodPhase::kRunning:
+      return "Running";
+    case k8s::PodPhase::kSucceeded:
+      return "Succeeded";
+    case k8s::PodPhase::kFailed:
+      return "Failed";
+    case k8s::PodPhase::kUnknown:
+      return "Unknown";
+  }
+  return "";
+}
+
+std::string_view EffectName(k8s::TaintEffect effect) {
+  switch (effect) {
+    case k8s::TaintEffect::kNone:
+      return "";
+    case k8s::TaintEffect::kNoSchedule:
+      return "NoSchedule";
+    case k8s::TaintEffect::kPreferNoSchedule:
+      return "PreferNoSchedule";
+    case k8s::TaintEffect::kNoExecute:
+      return "NoExecute";
+  }
+  return "";
+}
+
+std::optional<Duration> Since(const std::optional<Time>& time) {
+  if (!time.has_value()) return std::nullopt;
+  return *time - kBegin;
+}
+
+PodOutcome OutcomeOf(const k8s::Pod& pod) {
+  PodOutcome out;
+  out.namespace_ = pod.meta.namespace_;
+  out.name = pod.meta.name;
+  out.uid = pod.meta.uid;
+  out.scheduler_name = pod.spec.scheduler_name;
+  if (const k8s::OwnerReference* owner = ControllerOf(pod.meta)) {
+    out.owner = fmt::format("{}/{}", owner->kind, owner->name);
+  }
+  out.priority = pod.spec.priority.value_or(0);
+  out.node = pod.spec.node_name;
+  out.phase = PhaseName(pod.status.phase);
+  out.terminating = pod.meta.deleted.has_value();
+  for (const auto& [name, amount] : k8s::PodRequests(pod.spec)) {
+    out.requests.emplace_back(name, amount.ToString());
+  }
+  out.created = Since(pod.meta.created).value_or(Duration{});
+  out.started = Since(pod.status.start_time);
+  if (const auto* scheduled = FindCondition(pod.status.conditions, k8s::names::kPodScheduled)) {
+    out.condition_status = scheduled->status;
+    out.reason = scheduled->reason;
+    out.message = scheduled->message;
+    if (scheduled->status == "True") out.placed = Since(scheduled->last_transition);
+  }
+  if (const auto* ready = FindCondition(pod.status.conditions, "Ready"); ready && IsFinished(pod)) {
+    out.finished = Since(ready->last_transition);
+  }
+  return out;
+}
+
+// cpu and memory first, as people expect.
+int ResourceRank(const std::string& name) {
+  if (name == k8s::names::kCpu) return 0;
+  return name == k8s::names::kMemory ? 1 : 2;
+}
+
+NodeUse UseOf(const Store& store, const k8s::Node& node) {
+  NodeUse out;
+  out.name = node.meta.name;
+  const k8s::Condition* ready = FindCondition(node.conditions, "Ready");
+  out.ready = ready == nullptr || ready->status == "True";
+  out.unschedulable = node.unschedulable;
+  for (const k8s::Taint& taint : node.taints) {
+    const std::string value = taint.value.empty() ? "" : "=" + taint.value;
+    out.taints.push_back(fmt::format("{}{}:{}", taint.key, value, EffectName(taint.effect)));
+  }
+  Amounts requested;
+  for (const std::string& key : store.PodsOn(node.meta.name)) {
+    const PodPtr pod = store.Find<k8s::Pod>(key);
+    if (IsFinished(*pod)) continue;
+    ++out.pods;
+    Add(requested, RequestsOf(*pod));
+  }
+  requested[std::string(k8s::names::kPods)] = out.pods;
+  const Amounts allocatable = ToAmounts(node.allocatable);
+  Amounts names = allocatable;
+  names.insert(requested.begin(), requested.end());
+  for (const auto& [name, amount] : names) {
+    out.resources.push_back({name, AmountOf(requested, name), AmountOf(allocatable, name)});
+  }
+  std::stable_sort(out.resources.begin(), out.resources.end(), [](const auto& a, const auto& b) {
+    return ResourceRank(a.name) < ResourceRank(b.name);
+  });
+  return out;
+}
+
+}  // namespace
+
+void Report(Cluster& cluster, SimulationResult& result) {
+  const Store& store = cluster.store();
+  const SchedulerDriver& scheduler = cluster.scheduler();
+  result.ended = cluster.now();
+  result.settled = cluster.Settled();
+  for (const auto& [key, pod] : store.All<k8s::Pod>()) result.pods.push_back(OutcomeOf(*pod));
+  for (const auto& [name, node] : store.All<k8s::Node>()) {
+    result.nodes.push_back(UseOf(store, *node));
+  }
+  const Tally& tally = cluster.tally();
+  SimulationCounts& counts = result.counts;
+  counts.pods_created = tally.created;
+  counts.pods_placed = tally.placed;
+  counts.pods_succeeded = tally.succeeded;
+  counts.pods_failed = tally.failed;
+  counts.pods_deleted = tally.deleted;
+  counts.pods_waiting = tally.waiting;
+  counts.pods_running = tally.running;
+  counts.evictions = cluster.api().evictions();
+  counts.bind_failures = scheduler.counts().bind_failures;
+  counts.failed_attempts = scheduler.counts().failures;
+  counts.faults = cluster.scheduler().faults().struck();
+  counts.scheduler_restarts = scheduler.counts().restarts;
+  counts.steps = scheduler.invariants_view().steps();
+  counts.full_checks = scheduler.invariants_view().full_checks();
+  result.violation = cluster.violation();
+  result.log = scheduler.log().lines();
+  result.log_lines = scheduler.log().count();
+  result.hash = scheduler.log().hash();
+}
+
+}  // namespace knx::sim

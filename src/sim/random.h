@@ -1,0 +1,53 @@
+// Chance from a seed, and texts as numbers. The same on every machine, which the standard library's
+// distributions are not.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace knx::sim {
+
+// splitmix64: small, fast, and every seed is a good one.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+
+  std::uint64_t Next() {
+    state_ += 0x9e3779b97f4a7c15ULL;
+    std::uint64_t z = state_;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    return z ^ (z >> 31);
+  }
+  // 0 .. limit-1; 0 for limit 0. The bias of the remainder is far below what a simulation can see.
+  std::uint64_t Below(std::uint64_t limit) { return limit == 0 ? 0 : Next() % limit; }
+  // True in `percent` of a hundred cases.
+  bool Chance(double percent) {
+    return static_cast<double>(Next() >> 11) * 0x1.0p-53 * 100.0 < percent;
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+// FNV-1a: for hashes that must not change with the machine, the library or the run.
+class Digest {
+ public:
+  void Add(std::string_view text) {
+    for (const char c : text) {
+      value_ = (value_ ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+    }
+  }
+  [[nodiscard]] std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_ = 0xcbf29ce484222325ULL;
+};
+
+inline std::uint64_t DigestOf(std::string_view text) {
+  Digest digest;
+  digest.Add(text);
+  return digest.value();
+}
+
+}  // namespace knx::sim

@@ -1,0 +1,22 @@
+// Reads the parts of a scenario that scenario.cc is not about.
+#pragma once
+
+#include "k8s/yaml_reader.h"
+#include "sim/scenario.h"
+
+namespace knx::sim {
+
+// One entry of `steps`. `oldest_list` grows to the longest `stale` in it.
+void ReadStep(k8s::FieldReader& fields, std::string_view file, Step& out, Duration& oldest_list);
+void ReadExpectation(k8s::FieldReader& fields, Expectation& out);
+// count, first: of anything that has $i in it.
+void ReadCount(k8s::FieldReader& fields, Template& out);
+
+// A span of time that is not negative and not endless.
+bool ReadSpan(k8s::FieldReader& fields, std::string_view key, Duration& out);
+bool ReadSpan(k8s::FieldReader& fields, std::string_view key, std::optional<Duration>& out);
+// pod (a name), labels, owner, namespace. `need`: at least one of them must be there.
+enum class Need { kNone, kSome };
+void ReadPodSelection(k8s::FieldReader& fields, Need need, PodSelection& out);
+
+}  // namespace knx::sim

@@ -1,0 +1,125 @@
+// A scenario: a cluster, what happens in it, and what must be true, as read from a YAML file.
+// The format is described in docs/scenarios.md. Reading checks everything that can be checked without
+// running it; errors have file, line and field.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "k8s/objects.h"
+#include "k8s/yaml_reader.h"
+#include "sim/call_faults.h"
+#include "sim/expectation.h"
+#include "sim/pod_selection.h"
+#include "sim/timing.h"
+
+namespace knx::sim {
+
+// Something of which there are many, told apart by a number: $i in its texts. Read again for each.
+struct Template {
+  enum class Form : std::uint8_t { kNode, kShort, kManifests };
+  Form form = Form::kShort;
+  const k8s::YamlNode* node = nullptr;  // in the document of the scenario
+  std::string path;                     // for errors
+  std::int64_t count = 1, first = 1;
+};
+
+struct Create {
+  Template what;
+  std::optional<Duration> every;  // one after the other, with this in between
+  bool random_gaps = false;       // between nothing and twice that
+};
+struct Delete {
+  std::string kind;  // "Pod", "Node", ...
+  std::string namespace_, name;
+  PodSelection pods;  // with kind "Pod"
+  std::optional<std::int64_t> grace_seconds;
+};
+struct Scale {
+  std::string kind, namespace_, name;
+  std::int32_t replicas = 0;
+};
+struct NodeAction {
+  enum class Kind : std::uint8_t { kCordon, kUncordon, kDrain, kKill, kRestart };
+  Kind kind = Kind::kCordon;
+  std::string node;  // '*' stands for any text
+  bool honour_budgets = true;
+};
+struct UpdateNode {
+  std::string node;
+  k8s::StringMap labels;
+  std::vector<std::string> remove_labels, remove_taints;
+  std::vector<k8s::Taint> taints;
+  k8s::ResourceList allocatable;
+};
+struct UpdatePod {
+  PodSelection pods;
+  k8s::StringMap labels;
+  std::vector<std::string> remove_labels, remove_gates;  // "*": every gate
+  std::vector<k8s::Toleration> tolerations;
+  std::optional<k8s::ResourceList> requests;  // of the first container
+};
+// Somebody else binds a pod.
+struct BindByOther {
+  PodSelection pods;
+  std::string node;
+};
+struct RestartScheduler {
+  Duration down_for, stale;
+  bool pods_first = false;
+};
+struct WatchFault {
+  enum class Kind : std::uint8_t { kLate, kLose, kDuplicate };
+  Kind kind = Kind::kLate;
+  bool pods = true, nodes = true;
+  Duration by, lasts, stale;
+  std::int64_t count = 0;
+};
+struct PassTime {
+  enum class Kind : std::uint8_t { kFor, kUntil, kSettle };
+  Kind kind = Kind::kFor;
+  Duration span;
+};
+
+using Happening = std::variant<Create, Delete, Scale, NodeAction, UpdateNode, UpdatePod,
+                               BindByOther, RestartScheduler, WatchFault, CallFault, PassTime,
+                               Expectation>;
+
+struct Step {
+  SourcePlace place;
+  std::string path;            // "steps[2]"
+  std::optional<Duration> at;  // not before then, from the beginning
+  Happening what;
+};
+
+struct Scenario {
+  std::string file;
+  std::string name, why;
+  std::optional<std::uint64_t> seed;
+  std::string config;       // a text; empty: none
+  int config_line = 0;      // where it begins
+  std::string config_file;  // or where it is
+  Timing timing;
+  std::vector<Template> nodes, objects;
+  std::vector<Step> steps;
+  Duration oldest_list;  // the longest `stale` in it
+  std::unique_ptr<k8s::YamlNode> document;
+};
+
+// Whether a document is a scenario rather than a manifest.
+bool IsScenario(const k8s::YamlNode& document);
+Result<Scenario> ReadScenario(k8s::YamlNode document, std::string_view file);
+
+// The objects of a template for one number.
+Result<std::vector<k8s::Object>> MakeObjects(const Template& what, std::int64_t number,
+                                             std::string_view file);
+
+}  // namespace knx::sim

@@ -1,0 +1,219 @@
+#include "sim/scenario_runner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace knx::sim {
+
+ScenarioRunner::ScenarioRunner(Cluster& cluster, const Scenario& scenario,
+                               std::function<bool()> go_on)
+    : cluster_(cluster), scenario_(scenario), go_on_(std::move(go_on)) {}
+
+Status ScenarioRunner::Run(std::optional<Duration> until) {
+  end_ = until.value_or(kMaxSpan);
+  for (const Template& node : scenario_.nodes) {
+    for (std::int64_t i = 0; i < node.count; ++i) KNX_TRY_DONE(CreateOne(node, node.first + i));
+  }
+  for (const Template& object : scenario_.objects) {
+    KNX_TRY_DONE(CreateOne(object, object.first));
+  }
+  cluster_.scheduler().Start({});
+  for (const Step& step : scenario_.steps) {
+    if (step.at.has_value() && !RunUntil(*step.at)) break;
+    if (auto done = Do(step); !done.ok()) {
+      Error error = std::move(done).error();
+      if (error.place.line == 0) error.place = step.place;
+      return std::move(error).Within(step.path);
+    }
+    if (late_error_.has_value()) return *late_error_;
+    if (stopped_ || cluster_.violation().has_value() || cluster_.now() >= end_) break;
+  }
+  if (until.has_value()) RunUntil(*until);
+  if (late_error_.has_value()) return *late_error_;
+  if (cluster_.Settled()) cluster_.CheckSettled();
+  return Ok();
+}
+
+Status ScenarioRunner::Do(const Step& step) {
+  step_ = &step;
+  return std::visit([this](const auto& what) { return Do(what); }, step.what);
+}
+
+// ---- time ----
+
+bool ScenarioRunner::StepOnce(Duration limit) {
+  if (!cluster_.Step(std::min(limit, end_))) return false;
+  if (!go_on_ || go_on_()) return !late_error_.has_value();
+  stopped_ = true;
+  return false;
+}
+
+bool ScenarioRunner::RunUntil(Duration when) {
+  while (StepOnce(when)) {
+  }
+  return !stopped_ && !late_error_.has_value() && !cluster_.violation().has_value() &&
+         when <= end_;
+}
+
+bool ScenarioRunner::Settle(Duration limit) {
+  while (!cluster_.Settled()) {
+    if (!StepOnce(limit)) return false;
+  }
+  cluster_.CheckSettled();
+  return true;
+}
+
+Status ScenarioRunner::Do(const PassTime& pass) {
+  switch (pass.kind) {
+    case PassTime::Kind::kFor:
+      RunUntil(std::min(cluster_.now() + pass.span, kMaxSpan));
+      return Ok();
+    case PassTime::Kind::kUntil:
+      if (pass.span < cluster_.now()) {
+        return InvalidError(fmt::format("run_until: it is {} already", FormatAt(cluster_.now())));
+      }
+      RunUntil(pass.span);
+      return Ok();
+    case PassTime::Kind::kSettle:
+      Settle(std::min(cluster_.now() + pass.span, kMaxSpan));
+      return Ok();
+  }
+  return Ok();
+}
+
+// ---- expectations ----
+
+bool ScenarioRunner::RunUntilMet(Duration deadline, const std::function<bool()>& met) {
+  if (met()) return true;
+  std::uint64_t version = cluster_.store().version();
+  std::uint64_t lines = cluster_.scheduler().log().count();
+  while (StepOnce(deadline)) {
+    const std::uint64_t version_now = cluster_.store().version();
+    const std::uint64_t lines_now = cluster_.scheduler().log().count();
+    if (version_now == version && lines_now == lines) continue;
+    version = version_now;
+    lines = lines_now;
+    if (met()) return true;
+  }
+  return met();
+}
+
+std::optional<std::string> ScenarioRunner::Judge(const Expectation& expectation) {
+  const Duration begin = cluster_.now();
+  const auto unmet = [&] { return Unmet(expectation, cluster_); };
+  if (expectation.not_before.has_value()) {
+    const Duration earliest = begin + *expectation.not_before;
+    const bool early = RunUntilMet(earliest, [&] { return !unmet().has_value(); });
+    if (early && cluster_.now() < earliest) {
+      return fmt::format("that already after {}", FormatAt(cluster_.now() - begin));
+    }
+  }
+  if (expectation.within.has_value()) {
+    RunUntilMet(begin + *expectation.within, [&] { return !unmet().has_value(); });
+  }
+  if (auto found = unmet()) return found;
+  if (!expectation.stays.has_value()) return std::nullopt;
+  const Duration met_at = cluster_.now();
+  if (RunUntilMet(met_at + *expectation.stays, [&] { return unmet().has_value(); })) {
+    return fmt::format("after {} no more: {}", FormatAt(cluster_.now() - met_at), *unmet());
+  }
+  return std::nullopt;
+}
+
+Status ScenarioRunner::Do(const Expectation& expectation) {
+  ExpectationResult result;
+  result.place = step_->place;
+  result.expected = expectation.ToString();
+  if (expectation.within) result.expected += fmt::format(", within {}", FormatDuration(*expectation.within));
+  if (expectation.not_before) {
+    result.expected += fmt::format(", not before {}", FormatDuration(*expectation.not_before));
+  }
+  if (expectation.stays) result.expected += fmt::format(", for {}", FormatDuration(*expectation.stays));
+  if (const auto found = Judge(expectation)) {
+    result.found = fmt::format("{} (at {})", *found, FormatAt(cluster_.now()));
+  } else {
+    result.met = true;
+  }
+  results_.push_back(std::move(result));
+  return Ok();
+}
+
+// ---- creating ----
+
+Status ScenarioRunner::CreateOne(const Template& what, std::int64_t number) {
+  KNX_TRY(std::vector<k8s::Object> objects, MakeObjects(what, number, scenario_.file));
+  for (k8s::Object& object : objects) {
+    auto created = cluster_.api().Create(std::move(object), Actor::kUser);
+    if (!created.ok()) {
+      Error error = std::move(created).error();
+      error.place = {scenario_.file, what.node->line, what.node->column};
+      return error;
+    }
+  }
+  return Ok();
+}
+
+Status ScenarioRunner::Do(const Create& create) {
+  if (create.every.has_value()) {
+    CreateLater(create, 0);
+    return Ok();
+  }
+  for (std::int64_t i = 0; i < create.what.count; ++i) {
+    KNX_TRY_DONE(CreateOne(create.what, create.what.first + i));
+  }
+  return Ok();
+}
+
+void ScenarioRunner::CreateLater(const Create& create, std::int64_t next) {
+  if (next >= create.what.count || late_error_.has_value()) return;
+  if (auto made = CreateOne(create.what, create.what.first + next); !made.ok()) {
+    late_error_ = std::move(made).error().Within(create.what.path);
+    return;
+  }
+  Duration gap = *create.every;
+  if (create.random_gaps) {
+    const auto twice = static_cast<std::uint64_t>(gap.ns) * 2 + 1;
+    gap = Duration::Nanoseconds(static_cast<std::int64_t>(cluster_.random().Below(twice)));
+  }
+  cluster_.agenda().After(gap, [this, &create, next] { CreateLater(create, next + 1); });
+}
+
+// ---- faults ----
+
+Status ScenarioRunner::Do(const CallFault& fault) {
+  cluster_.scheduler().faults().Add(fault, cluster_.agenda().now());
+  return Ok();
+}
+
+Status ScenarioRunner::Do(const WatchFault& fault) {
+  const auto inject = [&fault](auto& watch) {
+    switch (fault.kind) {
+      case WatchFault::Kind::kLate:
+        return watch.BeLate(fault.by, fault.lasts);
+      case WatchFault::Kind::kLose:
+        return watch.Disconnect(fault.lasts, fault.stale);
+      case WatchFault::Kind::kDuplicate:
+        return watch.Duplicate(fault.count);
+    }
+  };
+  if (fault.pods) inject(cluster_.scheduler().pods());
+  if (fault.nodes) inject(cluster_.scheduler().nodes());
+  return Ok();
+}
+
+Status ScenarioRunner::Do(const RestartScheduler& restart) {
+  const SchedulerDriver::StartOptions options{.age = restart.stale,
+                                              .pods_first = restart.pods_first};
+  if (restart.down_for == Duration{}) {
+    cluster_.scheduler().Start(options);
+    return Ok();
+  }
+  cluster_.scheduler().Stop();
+  cluster_.agenda().After(restart.down_for,
+                          [this, options] { cluster_.scheduler().Start(options); });
+  return Ok();
+}
+
+}  // namespace knx::sim

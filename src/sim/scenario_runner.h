@@ -1,0 +1,67 @@
+// Plays a scenario on a cluster: does its steps in order and holds what is there against what is
+// expected. A step that cannot be done (deleting a pod that is not there) is an error with its place;
+// an expectation that is not met is a result, and the steps after it are still done.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "sim/cluster.h"
+#include "sim/scenario.h"
+#include "sim/simulation.h"
+
+namespace knx::sim {
+
+class ScenarioRunner {
+ public:
+  // `go_on` is asked after every step of the cluster; false ends the run.
+  ScenarioRunner(Cluster& cluster, const Scenario& scenario, std::function<bool()> go_on);
+
+  // Up to `until`, if that is set; the rest of the steps is then left undone.
+  Status Run(std::optional<Duration> until);
+
+  [[nodiscard]] const std::vector<ExpectationResult>& expectations() const { return results_; }
+  [[nodiscard]] bool stopped() const { return stopped_; }
+
+  // Lets time pass. False: the run is over, because something broke or somebody said so.
+  bool RunUntil(Duration when);
+  // Until nothing would change any more, at the latest until `limit`. True: settled.
+  bool Settle(Duration limit);
+
+ private:
+  Status Do(const Step& step);
+  Status Do(const Create& create);
+  Status Do(const Delete& what);
+  Status Do(const Scale& scale);
+  Status Do(const NodeAction& action);
+  Status Do(const UpdateNode& update);
+  Status Do(const UpdatePod& update);
+  Status Do(const BindByOther& bind);
+  Status Do(const RestartScheduler& restart);
+  Status Do(const WatchFault& fault);
+  Status Do(const CallFault& fault);
+  Status Do(const PassTime& pass);
+  Status Do(const Expectation& expectation);
+
+  Status CreateOne(const Template& what, std::int64_t number);
+  // Creates the ones from `next` on, each when it is due.
+  void CreateLater(const Create& create, std::int64_t next);
+  // Runs until `deadline` or until `met` says so; asked whenever something changed.
+  bool RunUntilMet(Duration deadline, const std::function<bool()>& met);
+  // "2.5s": what was found there, or nothing if all was well.
+  std::optional<std::string> Judge(const Expectation& expectation);
+  bool StepOnce(Duration limit);
+  [[nodiscard]] std::vector<std::string> NodesLike(const std::string& pattern) const;
+  [[nodiscard]] std::vector<PodPtr> PodsLike(const PodSelection& selection) const;
+
+  Cluster& cluster_;
+  const Scenario& scenario_;
+  std::function<bool()> go_on_;
+  Duration end_ = kMaxSpan;
+  bool stopped_ = false;
+  const Step* step_ = nullptr;
+  std::optional<Error> late_error_;  // of something that happened between two steps
+  std::vector<ExpectationResult> results_;
+};
+
+}  // namespace knx::sim

@@ -1,0 +1,287 @@
+#include "sim/scheduler_driver.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "k8s/names.h"
+#include "sim/object_json.h"
+
+namespace knx::sim {
+namespace {
+
+// Decisions between two looks at what else is due.
+constexpr int kSliceOfLargeClusters = 64;
+
+std::string EventJson(const engine::Event& event) {
+  struct Writer {
+    std::string operator()(const engine::NodeUpserted& e) const {
+      return fmt::format("\"event\":\"node\",\"node\":{}", ToJson(e.node));
+    }
+    std::string operator()(const engine::NodeDeleted& e) const {
+      return fmt::format("\"event\":\"nodeDeleted\",\"name\":{}", JsonText(e.name));
+    }
+    std::string operator()(const engine::PodUpserted& e) const {
+      return fmt::format("\"event\":\"pod\",\"pod\":{}", ToJson(e.pod));
+    }
+    std::string operator()(const engine::PodDeleted& e) const {
+      return fmt::format("\"event\":\"podDeleted\",\"uid\":{}", JsonText(e.uid));
+    }
+    std::string operator()(const engine::ActionFinished& e) const {
+      const std::string failure =
+          e.failure.has_value() ? fmt::format(",\"failure\":{}", JsonText(*e.failure)) : "";
+      return fmt::format("\"event\":\"finished\",\"action\":{}{}", e.action, failure);
+    }
+    std::string operator()(const engine::QuestionAnswered& e) const {
+      return fmt::format("\"event\":\"answered\",\"action\":{},\"ok\":{},\"text\":{}", e.action,
+                         e.answer.ok, JsonText(e.answer.text));
+    }
+  };
+  return std::visit(Writer{}, event);
+}
+
+}  // namespace
+
+SchedulerDriver::SchedulerDriver(Agenda& agenda, Time begin, Store& store, ApiServer& api,
+                                 const Timing& timing, std::uint64_t seed, bool keep_log,
+                                 Checking checking, SchedulerSetup setup)
+    : agenda_(agenda),
+      begin_(begin),
+      store_(store),
+      api_(api),
+      timing_(timing),
+      setup_(std::move(setup)),
+      pods_(agenda, store, timing,
+            [this](const PodPtr& pod, bool gone) {
+              gone ? told_.OnPodGone(pod->meta.uid) : told_.OnPod(pod);
+              Tell(gone ? engine::Event(engine::PodDeleted{pod->meta.uid})
+                        : engine::Event(engine::PodUpserted{*pod}));
+            }),
+      nodes_(agenda, store, timing,
+             [this](const NodePtr& node, bool gone) {
+               gone ? told_.OnNodeGone(node->meta.name) : told_.OnNode(node);
+               Tell(gone ? engine::Event(engine::NodeDeleted{node->meta.name})
+                         : engine::Event(engine::NodeUpserted{*node}));
+             }),
+      faults_(seed),
+      invariants_(agenda, begin, store, told_, checking),
+      log_(keep_log) {
+  store.Listen(*this);
+}
+
+// ---- life ----
+
+void SchedulerDriver::Start(const StartOptions& options) {
+  Stop();
+  engine_ = std::make_unique<engine::Engine>(setup_.engine, setup_.make_profiles());
+  if (std::exchange(ever_started_, true)) {
+    ++counts_.restarts;
+    log_.Note(agenda_.now() - begin_, "restart");
+  }
+  RecordCall("start");
+  if (options.pods_first) pods_.Start(options.age);
+  nodes_.Start(options.age);
+  if (!options.pods_first) pods_.Start(options.age);
+  synced_ = true;
+  AfterCall();
+  PlanSlice();
+}
+
+void SchedulerDriver::Stop() {
+  ++life_;
+  engine_.reset();
+  told_ = {};
+  pods_.Stop();
+  nodes_.Stop();
+  synced_ = slice_planned_ = false;
+  calls_in_flight_ = 0;
+  armed_ = kNever;
+}
+
+// ---- telling and deciding ----
+
+void SchedulerDriver::Tell(const engine::Event& event) {
+  Record(event);
+  if (setup_.saboteur == nullptr || setup_.saboteur->OnEvent(event)) {
+    engine_->Handle(event, agenda_.now());
+  }
+  if (!synced_) return;
+  AfterCall();
+  PlanSlice();
+}
+
+void SchedulerDriver::PlanSlice() {
+  if (slice_planned_) return;
+  slice_planned_ = true;
+  agenda_.After({}, [this, life = life_] { Slice(life); });
+}
+
+void SchedulerDriver::Slice(std::uint64_t life) {
+  if (life != life_) return;
+  slice_planned_ = false;
+  const bool small = store_.All<k8s::Node>().size() < kSmallCluster;
+  const int most = small ? 1 : kSliceOfLargeClusters;
+  for (int i = 0; i < most; ++i) {
+    if (setup_.saboteur != nullptr && !setup_.saboteur->OnSchedule()) {
+      return invariants_.OnIdle(*engine_);
+    }
+    RecordCall("schedule");
+    const bool decided = engine_->ScheduleOne(agenda_.now());
+    AfterCall();
+    if (!decided) return invariants_.OnIdle(*engine_);
+  }
+  PlanSlice();
+}
+
+void SchedulerDriver::ArmWake() {
+  const Time wake = engine_->NextWake();
+  if (wake >= armed_) return;
+  armed_ = wake;
+  agenda_.At(
+      wake, [this, life = life_] { Wake(life); }, Agenda::Weight::kBackground);
+}
+
+void SchedulerDriver::Wake(std::uint64_t life) {
+  if (life != life_) return;
+  armed_ = kNever;
+  if (engine_->NextWake() <= agenda_.now()) {
+    RecordCall("advance");
+    engine_->Advance(agenda_.now());
+    told_.GiveUp(agenda_.now() - setup_.engine.max_wait);
+    PlanSlice();
+  }
+  AfterCall();
+}
+
+void SchedulerDriver::AfterCall() {
+  std::vector<engine::Action> actions = engine_->TakeActions();
+  if (setup_.saboteur != nullptr) setup_.saboteur->OnActions(actions);
+  for (const engine::Action& action : actions) CarryOut(action);
+  ArmWake();
+}
+
+void SchedulerDriver::AfterStep() {
+  if (setup_.saboteur != nullptr && engine_ != nullptr) setup_.saboteur->AfterStep(*engine_);
+  invariants_.AfterStep(engine_.get(), Current());
+}
+
+bool SchedulerDriver::Current() const {
+  return engine_ != nullptr && pods_.Current() && nodes_.Current();
+}
+
+bool SchedulerDriver::Settled() const {
+  using engine::QueuePlace;
+  if (!Current() || calls_in_flight_ > 0 || told_.unanswered() || slice_planned_) return false;
+  for (const QueuePlace place : {QueuePlace::kActive, QueuePlace::kBackoff,
+                                 QueuePlace::kErrorBackoff, QueuePlace::kInFlight}) {
+    if (engine_->queue().Count(place) > 0) return false;
+  }
+  return true;
+}
+
+// ---- carrying out ----
+
+void SchedulerDriver::CarryOut(const engine::Action& action) {
+  log_.Add(agenda_.now() - begin_, action);
+  std::visit([&](const auto& what) { CarryOut(action.id, what); }, action.what);
+}
+
+void SchedulerDriver::CarryOut(engine::ActionId id, const engine::BindPod& bind) {
+  ++counts_.binds;
+  events_.AddAttempt(bind.pod);
+  const std::uint64_t told_version = std::min(pods_.told_version(), nodes_.told_version());
+  invariants_.OnDecision(bind, told_version);
+  told_.OnDecision(bind.pod.uid, {bind.node, id, agenda_.now(), false});
+  const PodPtr pod = store_.FindPod(PodKey(bind.pod.namespace_, bind.pod.name), bind.pod.uid);
+  std::optional<CallFault> fault;
+  if (pod != nullptr) fault = faults_.Strike(Call::kBind, *pod, agenda_.now());
+  // A binding that the scheduler will hold for failed, or knows nothing of any more, is to it like
+  // one of somebody else.
+  const bool denied = fault.has_value() && fault->kind == CallFault::Kind::kAnswerLost;
+  Request(id, fault, [this, id, bind, denied, life = life_] {
+    const ToldView::Decision* decision = told_.FindDecision(bind.pod.uid);
+    const bool known = life == life_ && decision != nullptr && decision->action == id;
+    return api_.Bind(bind.pod, bind.node,
+                     known && !denied ? Actor::kScheduler : Actor::kForeignScheduler);
+  });
+}
+
+void SchedulerDriver::CarryOut(engine::ActionId id, const engine::PatchPodStatus& patch) {
+  const PodPtr pod = store_.FindPod(PodKey(patch.pod.namespace_, patch.pod.name), patch.pod.uid);
+  std::optional<CallFault> fault;
+  if (pod != nullptr) fault = faults_.Strike(Call::kStatus, *pod, agenda_.now());
+  if (fault.has_value()) {
+    invariants_.OnStatusFailed(patch.pod.uid);
+  } else {
+    invariants_.OnStatusWritten(patch.pod.uid);
+  }
+  Request(id, fault, [this, patch] {
+    Status status = api_.PatchStatus(patch);
+    if (!status.ok()) invariants_.OnStatusFailed(patch.pod.uid);
+    return status;
+  });
+}
+
+void SchedulerDriver::CarryOut(engine::ActionId /*id*/, const engine::RecordEvent& event) {
+  if (event.reason == k8s::names::kEventFailedScheduling) ++counts_.failures;
+  events_.Add(event, agenda_.now());
+}
+
+// Nothing in the embedded cluster answers questions of plugins; the pod is told so.
+void SchedulerDriver::CarryOut(engine::ActionId id, const engine::AskOutside& ask) {
+  ++calls_in_flight_;
+  agenda_.After(timing_.call * 2, [this, id, life = life_, topic = ask.question.topic] {
+    if (life != life_) return;
+    --calls_in_flight_;
+    Tell(engine::QuestionAnswered{
+        id, {.ok = false, .text = fmt::format("nobody here answers about {}", topic)}});
+  });
+}
+
+void SchedulerDriver::Request(engine::ActionId id, const std::optional<CallFault>& fault,
+                              std::function<Status()> work) {
+  using Kind = CallFault::Kind;
+  const std::optional<Kind> kind = fault ? std::optional(fault->kind) : std::nullopt;
+  const Duration delay = fault ? fault->delay : Duration{};
+  const Error error{ErrorKind::kUnavailable, fault ? fault->error : "", {}};
+  if (kind == Kind::kVanish) return;
+  const bool done = kind != Kind::kRefuse && kind != Kind::kTimeout;
+  const bool denied = kind == Kind::kRefuse || kind == Kind::kTimeout || kind == Kind::kAnswerLost;
+  const Duration there = timing_.call + (kind == Kind::kSlow ? delay : Duration{});
+  const Duration back = timing_.call + (denied ? delay : Duration{});
+  ++calls_in_flight_;
+  agenda_.After(there, [=, this, life = life_, work = std::move(work)] {
+    Status status = done ? work() : Ok();
+    if (denied) status = error;
+    if (kind == Kind::kNoAnswer) {
+      if (life == life_) --calls_in_flight_;
+      return;
+    }
+    agenda_.After(back, [this, id, life, status = std::move(status)] { Answer(id, life, status); });
+  });
+}
+
+void SchedulerDriver::Answer(engine::ActionId id, std::uint64_t life, const Status& status) {
+  if (life != life_) return;
+  --calls_in_flight_;
+  engine::ActionFinished finished{.action = id, .failure = {}};
+  if (!status.ok()) finished.failure = status.error().message;
+  if (!status.ok() && told_.IsAwaited(id)) ++counts_.bind_failures;
+  told_.OnAnswer(id, !status.ok());
+  Tell(finished);
+}
+
+// ---- recording ----
+
+void SchedulerDriver::Record(const engine::Event& event) {
+  if (!setup_.record) return;
+  setup_.record(fmt::format("{{\"t\":{},{}}}", agenda_.now().ns, EventJson(event)));
+}
+
+void SchedulerDriver::RecordCall(std::string_view call) {
+  if (!setup_.record) return;
+  setup_.record(fmt::format("{{\"t\":{},\"call\":\"{}\"}}", agenda_.now().ns, call));
+}
+
+}  // namespace knx::sim

@@ -1,0 +1,124 @@
+// Drives the scheduler: tells it what happens, lets it decide, carries out what it wants done and
+// reports back, with faults on the way if there are any. The counterpart of live/ in virtual time.
+//
+// Everything the scheduler asks for is answered, or, where a fault says otherwise, given up by the
+// scheduler itself after its longest wait. Requests of a scheduler that was restarted still arrive;
+// their answers reach nobody.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/engine.h"
+#include "sim/agenda.h"
+#include "sim/api_server.h"
+#include "sim/call_faults.h"
+#include "sim/decision_log.h"
+#include "sim/event_book.h"
+#include "sim/invariants.h"
+#include "sim/saboteur.h"
+#include "sim/store.h"
+#include "sim/timing.h"
+#include "sim/told_view.h"
+#include "sim/watch.h"
+
+namespace knx::sim {
+
+struct SchedulerSetup {
+  engine::EngineOptions engine;
+  // Made anew for every start.
+  std::function<std::vector<framework::Profile>()> make_profiles;
+  std::function<void(std::string_view line)> record;  // may be empty
+  Saboteur* saboteur = nullptr;
+};
+
+class SchedulerDriver : public StoreListener {
+ public:
+  SchedulerDriver(Agenda& agenda, Time begin, Store& store, ApiServer& api, const Timing& timing,
+                  std::uint64_t seed, bool keep_log, Checking checking, SchedulerSetup setup);
+
+  // A new scheduler gets lists that are `age` old, pods first if so wished, and begins to decide.
+  struct StartOptions {
+    Duration age;
+    bool pods_first = false;
+  };
+  void Start(const StartOptions& options);
+  void Stop();
+
+  using StoreListener::OnWrite;
+  void OnWrite(const Write<k8s::Pod>& write) override { pods_.OnWrite(write); }
+  void OnWrite(const Write<k8s::Node>& write) override { nodes_.OnWrite(write); }
+
+  [[nodiscard]] Watch<k8s::Pod>& pods() { return pods_; }
+  [[nodiscard]] Watch<k8s::Node>& nodes() { return nodes_; }
+  [[nodiscard]] CallFaults& faults() { return faults_; }
+  [[nodiscard]] Invariants& invariants() { return invariants_; }
+  [[nodiscard]] const Invariants& invariants_view() const { return invariants_; }
+  [[nodiscard]] const DecisionLog& log() const { return log_; }
+  [[nodiscard]] const EventBook& events() const { return events_; }
+  [[nodiscard]] const ToldView& told() const { return told_; }
+  [[nodiscard]] engine::Engine* engine() { return engine_.get(); }  // nullptr: not running
+
+  struct Counts {
+    std::int64_t binds = 0, failures = 0, bind_failures = 0, restarts = 0;
+  };
+  [[nodiscard]] const Counts& counts() const { return counts_; }
+
+  // After every entry of the agenda.
+  void AfterStep();
+  // It has been told everything.
+  [[nodiscard]] bool Current() const;
+  // It has been told everything, waits for no answer and for no time to pass.
+  [[nodiscard]] bool Settled() const;
+
+ private:
+  void Tell(const engine::Event& event);
+  // Takes the actions and sees to it that the scheduler is asked again in time.
+  void AfterCall();
+  void PlanSlice();
+  void Slice(std::uint64_t life);
+  void ArmWake();
+  void Wake(std::uint64_t life);
+
+  void CarryOut(const engine::Action& action);
+  void CarryOut(engine::ActionId id, const engine::BindPod& bind);
+  void CarryOut(engine::ActionId id, const engine::PatchPodStatus& patch);
+  void CarryOut(engine::ActionId id, const engine::RecordEvent& event);
+  void CarryOut(engine::ActionId id, const engine::AskOutside& ask);
+  // `work` is done at the API server; its outcome comes back. `fault` says what goes wrong.
+  void Request(engine::ActionId id, const std::optional<CallFault>& fault,
+               std::function<Status()> work);
+  void Answer(engine::ActionId id, std::uint64_t life, const Status& status);
+  void Record(const engine::Event& event);
+  void RecordCall(std::string_view call);
+
+  Agenda& agenda_;
+  Time begin_;
+  Store& store_;
+  ApiServer& api_;
+  const Timing& timing_;
+  SchedulerSetup setup_;
+  Watch<k8s::Pod> pods_;
+  Watch<k8s::Node> nodes_;
+  CallFaults faults_;
+  ToldView told_;
+  Invariants invariants_;
+  DecisionLog log_;
+  EventBook events_;
+  Counts counts_;
+
+  std::unique_ptr<engine::Engine> engine_;
+  std::uint64_t life_ = 0;  // grows with every start and stop: what is meant for another is void
+  std::int64_t calls_in_flight_ = 0;
+  bool ever_started_ = false;
+  bool slice_planned_ = false;
+  bool synced_ = false;
+  Time armed_ = kNever;
+};
+
+}  // namespace knx::sim

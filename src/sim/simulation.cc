@@ -1,0 +1,215 @@
+#include "sim/simulation.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "framework/profile_builder.h"
+#include "k8s/read_object.h"
+#include "plugins/registry.h"
+#include "sim/cluster.h"
+#include "sim/outcome_report.h"
+#include "sim/scenario.h"
+#include "sim/scenario_runner.h"
+#include "sim/thread_pool.h"
+
+namespace knx::sim {
+namespace {
+
+constexpr Duration kLongestManifestRun = Duration::Minutes(60);
+constexpr std::uint64_t kUsualSeed = 1;
+constexpr int kMaxThreads = 256;
+
+// Both names that pods are likely to carry.
+constexpr std::string_view kUsualConfig = R"(apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- schedulerName: default-scheduler
+- schedulerName: kubenexus-scheduler
+)";
+
+// What is simulated: a scenario, or objects that are there from the beginning.
+struct Input {
+  std::optional<Scenario> scenario;
+  std::vector<k8s::ObjectAt> objects;
+};
+
+Result<Input> ReadInput(const SimulationRequest& request) {
+  Input input;
+  for (const TextFile& file : request.files) {
+    KNX_TRY(std::vector<k8s::YamlNode> documents, k8s::ParseYaml(file.text, file.name));
+    if (std::none_of(documents.begin(), documents.end(), IsScenario)) {
+      KNX_TRY(std::vector<k8s::ObjectAt> objects, k8s::ReadManifests(file.text, file.name));
+      std::move(objects.begin(), objects.end(), std::back_inserter(input.objects));
+      continue;
+    }
+    if (request.files.size() > 1 || documents.size() > 1) {
+      return InvalidError("a scenario stands alone: no other file or document beside it",
+                          {file.name, documents.front().line, documents.front().column});
+    }
+    KNX_TRY(input.scenario, ReadScenario(std::move(documents.front()), file.name));
+  }
+  return input;
+}
+
+Result<framework::SchedulerConfiguration> ReadConfig(const SimulationRequest& request,
+                                                     const Input& input) {
+  if (request.config.has_value()) {
+    return framework::ReadConfiguration(request.config->text, request.config->name);
+  }
+  if (input.scenario.has_value() && !input.scenario->config.empty()) {
+    // Lines in front, so that errors name the lines of the scenario.
+    const auto lines = static_cast<std::size_t>(std::max(input.scenario->config_line, 0));
+    return framework::ReadConfiguration(std::string(lines, '\n') + input.scenario->config,
+                                        input.scenario->file);
+  }
+  if (input.scenario.has_value() && !input.scenario->config_file.empty()) {
+    const std::string& path = input.scenario->config_file;
+    if (!request.read_file) {
+      return InvalidError(fmt::format("config_file: {} cannot be read from here", path),
+                          {input.scenario->file, 0, 0});
+    }
+    KNX_TRY(const std::string text, request.read_file(path));
+    return framework::ReadConfiguration(text, path);
+  }
+  return framework::ReadConfiguration(kUsualConfig, "");
+}
+
+engine::EngineOptions OptionsFor(const framework::SchedulerConfiguration& config) {
+  engine::EngineOptions options;
+  options.queue.initial_backoff = Duration::Seconds(config.pod_initial_backoff_seconds);
+  options.queue.max_backoff = Duration::Seconds(config.pod_max_backoff_seconds);
+  return options;
+}
+
+// What others refer to comes before what refers to it.
+int CreationRank(const k8s::Object& object) {
+  if (std::holds_alternative<k8s::PriorityClass>(object)) return 0;
+  if (std::holds_alternative<k8s::Namespace>(object)) return 1;
+  if (std::holds_alternative<k8s::Node>(object)) return 2;
+  return 3;
+}
+
+Status CreateAll(Cluster& cluster, std::vector<k8s::ObjectAt> objects) {
+  std::stable_sort(objects.begin(), objects.end(), [](const auto& a, const auto& b) {
+    return CreationRank(a.object) < CreationRank(b.object);
+  });
+  for (k8s::ObjectAt& object : objects) {
+    auto created = cluster.api().Create(std::move(object.object), Actor::kUser);
+    if (!created.ok()) {
+      Error error = std::move(created).error();
+      error.place = std::move(object.place);
+      return error;
+    }
+  }
+  return Ok();
+}
+
+class Simulation {
+ public:
+  Simulation(const SimulationRequest& request, Input input)
+      : request_(request), input_(std::move(input)), pool_(request.threads) {}
+
+  Result<SimulationResult> Run() {
+    KNX_TRY(config_, ReadConfig(request_, input_));
+    KNX_TRY(const auto profiles, framework::BuildProfiles(config_, plugins::AllPlugins()));
+    Cluster cluster(OptionsForCluster());
+    cluster.scheduler().invariants().SetRules(RulesOf(config_, profiles));
+    if (input_.scenario.has_value() && input_.scenario->oldest_list > Duration{}) {
+      cluster.scheduler().pods().KeepHistory(input_.scenario->oldest_list);
+      cluster.scheduler().nodes().KeepHistory(input_.scenario->oldest_list);
+    }
+    SimulationResult result;
+    result.seed = seed();
+    const auto go_on = [&] { return !request_.progress || request_.progress(cluster.Progress()); };
+    KNX_TRY_DONE(input_.scenario.has_value() ? RunScenario(cluster, go_on, result)
+                                             : RunManifests(cluster, go_on, result));
+    if (request_.progress) (void)request_.progress(cluster.Progress());
+    Report(cluster, result);
+    result.warnings = framework::Warnings(config_, plugins::AllPlugins());
+    for (std::string& complaint : cluster.Complaints()) {
+      result.warnings.push_back(std::move(complaint));
+    }
+    return result;
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t seed() const {
+    if (request_.seed.has_value()) return *request_.seed;
+    return input_.scenario.has_value() ? input_.scenario->seed.value_or(kUsualSeed) : kUsualSeed;
+  }
+
+  ClusterOptions OptionsForCluster() {
+    ClusterOptions options;
+    options.seed = seed();
+    if (input_.scenario.has_value()) options.timing = input_.scenario->timing;
+    options.checking = request_.checking;
+    options.keep_log = request_.keep_log;
+    options.scheduler.engine = OptionsFor(config_);
+    options.scheduler.engine.parallel_for = pool_.parallel_for();
+    options.scheduler.record = request_.record;
+    options.scheduler.make_profiles = [this] {
+      auto profiles = framework::BuildProfiles(config_, plugins::AllPlugins());
+      KNX_CHECK(profiles.ok(), "profiles could be built once and not again");
+      return *std::move(profiles);
+    };
+    return options;
+  }
+
+  Status RunScenario(Cluster& cluster, const std::function<bool()>& go_on,
+                     SimulationResult& result) {
+    ScenarioRunner runner(cluster, *input_.scenario, go_on);
+    result.scenario = input_.scenario->name;
+    result.why = input_.scenario->why;
+    KNX_TRY_DONE(runner.Run(request_.until));
+    result.expectations = runner.expectations();
+    result.stopped = runner.stopped();
+    return Ok();
+  }
+
+  Status RunManifests(Cluster& cluster, const std::function<bool()>& go_on,
+                      SimulationResult& result) {
+    KNX_TRY_DONE(CreateAll(cluster, std::move(input_.objects)));
+    cluster.scheduler().Start({});
+    const Duration limit = request_.until.value_or(kLongestManifestRun);
+    while (!(request_.until ? false : cluster.Settled()) && cluster.Step(limit)) {
+      if (go_on()) continue;
+      result.stopped = true;
+      break;
+    }
+    if (cluster.Settled()) cluster.CheckSettled();
+    return Ok();
+  }
+
+  const SimulationRequest& request_;
+  Input input_;
+  ThreadPool pool_;
+  framework::SchedulerConfiguration config_;
+};
+
+}  // namespace
+
+bool SimulationResult::ok() const {
+  return !violation.has_value() &&
+         std::all_of(expectations.begin(), expectations.end(),
+                     [](const ExpectationResult& expectation) { return expectation.met; });
+}
+
+std::string FormatHash(std::uint64_t hash) { return fmt::format("{:016x}", hash); }
+
+Result<SimulationResult> Simulate(const SimulationRequest& request) {
+  if (request.threads < 1 || request.threads > kMaxThreads) {
+    return InvalidError(fmt::format("threads: {} is out of range, allowed is 1 to {}",
+                                    request.threads, kMaxThreads));
+  }
+  if (request.until.has_value() && (*request.until < Duration{} || *request.until > kMaxSpan)) {
+    return InvalidError(fmt::format("until: {} is out of range, allowed is 0s to {}",
+                                    FormatDuration(*request.until), FormatDuration(kMaxSpan)));
+  }
+  KNX_TRY(Input input, ReadInput(request));
+  return Simulation(request, std::move(input)).Run();
+}
+
+}  // namespace knx::sim
