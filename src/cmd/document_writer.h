@@ -1,0 +1,39 @@
+// What a result is written to, whatever its form: maps, lists, texts and numbers, in order.
+// The caller keeps the order of calls sensible (a key before every value of a map); nothing is
+// checked beyond that.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/time.h"
+
+namespace knx::cmd {
+
+class DocumentWriter {
+ public:
+  virtual ~DocumentWriter() = default;
+
+  virtual void BeginMap() = 0;
+  virtual void EndMap() = 0;
+  virtual void BeginList() = 0;
+  virtual void EndList() = 0;
+  virtual void Key(std::string_view key) = 0;
+  virtual void Text(std::string_view text) = 0;
+  // A number, true, false or null, as it is to be written.
+  virtual void Literal(std::string_view literal) = 0;
+
+  void Number(std::int64_t number);
+  void Number(std::uint64_t number);
+  void Bool(bool value) { Literal(value ? "true" : "false"); }
+  // Exactly: 12.003 for 12 s and 3 ms.
+  void Seconds(Duration span);
+  // The same for cores.
+  void Thousandths(std::int64_t number);
+};
+
+// In double quotes, with escapes that JSON and YAML both understand. What is not UTF-8 is replaced.
+std::string QuotedText(std::string_view text);
+
+}  // namespace knx::cmd

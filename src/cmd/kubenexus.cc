@@ -1,0 +1,183 @@
+// The program kubenexus: reads the command line, and leaves everything else to its commands.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <string>
+
+#include "cmd/config_command.h"
+#include "cmd/demo_command.h"
+#include "cmd/exit_code.h"
+#include "cmd/simulate_command.h"
+#include "cmd/text_files.h"
+#include "cmd/text_table.h"
+
+namespace {
+
+using knx::cmd::OutputForm;
+
+constexpr const char* kVersion = "kubenexus " KNX_VERSION;
+
+constexpr const char* kExitCodes =
+    R"(Exit codes: 0 all is well; 1 an expectation was not met or an invariant broke; 2 a flag or
+a file is wrong, or cannot be read or written; 130 interrupted with Ctrl-C.)";
+
+constexpr const char* kSimulateExamples = R"(Examples:
+  kubenexus simulate nodes.yaml deployments.yaml
+  kubenexus simulate nodes.yaml jobs.yaml --config scheduler.yaml --until 1h -o json
+  kubectl get nodes,pods -A -o yaml | kubenexus simulate -
+  kubenexus simulate tests/scenarios/queue/backoff.yaml --seed 7 --log)";
+
+struct CommandLine {
+  CLI::App app{"A Kubernetes scheduler, with a whole cluster in memory around it.", "kubenexus"};
+  CLI::App* demo = nullptr;
+  CLI::App* simulate = nullptr;
+  CLI::App* config = nullptr;
+  CLI::App* version = nullptr;
+  CLI::App* help = nullptr;
+
+  knx::cmd::DemoOptions demo_options;
+  knx::cmd::SimulateOptions simulate_options;
+  std::string output_form = "table";
+  std::string config_file;
+  std::string help_about;
+};
+
+void AddDemo(CommandLine& line) {
+  line.demo = line.app.add_subcommand("demo", "an hour of a GPU cluster in a few seconds");
+  line.demo->add_flag("--once", line.demo_options.once,
+                      "never wait, neither for a key nor to be watched");
+  line.demo->add_flag("--show", line.demo_options.show, "print the scenario instead of running it");
+  line.demo->footer(
+      "Examples:\n  kubenexus demo\n  kubenexus demo --once | less\n"
+      "  kubenexus demo --show > my.yaml && kubenexus simulate my.yaml");
+}
+
+void AddOption(CLI::App* command, const char* name, std::string& value, const char* type,
+               const char* what) {
+  command->add_option(name, value, what)->type_name(type);
+}
+
+void AddSimulate(CommandLine& line) {
+  knx::cmd::SimulateOptions& options = line.simulate_options;
+  line.simulate =
+      line.app.add_subcommand("simulate", "run manifests or a scenario under virtual time");
+  line.simulate
+      ->add_option("FILE", options.files,
+                   "Kubernetes manifests (as many files as you like), or one scenario;\n"
+                   "YAML or JSON; - is standard input")
+      ->type_name("");
+  AddOption(line.simulate, "--config", options.config, "FILE",
+            "a KubeSchedulerConfiguration, e.g. scheduler.yaml;\n"
+            "without it that of the scenario, or kube-scheduler's defaults");
+  AddOption(line.simulate, "--until", options.until, "TIME",
+            "end after this much virtual time, e.g. 90s or 2h;\n"
+            "without it after the last step, or when nothing changes any more");
+  AddOption(line.simulate, "--seed", options.seed, "NUMBER",
+            "decides what is left to chance, e.g. 7;\n"
+            "without it that of the scenario, or 1");
+  line.simulate
+      ->add_option("-o,--output", line.output_form,
+                   "table for people (if not given), json or yaml for programs")
+      ->type_name("FORM");
+  AddOption(line.simulate, "--record", options.record, "FILE",
+            "write the scheduler's input there, as lines of JSON, e.g. run.jsonl");
+  line.simulate
+      ->add_option("--threads", options.threads,
+                   "evaluate with so many threads, e.g. 4; the decisions are the same")
+      ->type_name("NUMBER");
+  line.simulate->add_flag("--log", options.log, "also print every decision, in order");
+  line.simulate->footer(fmt::format("{}\n\n{}", kSimulateExamples, kExitCodes));
+}
+
+void AddOthers(CommandLine& line) {
+  line.config = line.app.add_subcommand(
+      "config", "check a KubeSchedulerConfiguration and show the plugins it comes to");
+  AddOption(line.config, "FILE", line.config_file, "", "the file; - is standard input");
+  line.config->footer("Example:\n  kubenexus config scheduler.yaml");
+  line.version = line.app.add_subcommand("version", "print the version");
+  line.help = line.app.add_subcommand("help", "explain a command and its flags");
+  AddOption(line.help, "COMMAND", line.help_about, "", "e.g. simulate");
+  line.help->footer("Example:\n  kubenexus help simulate");
+}
+
+void Fill(CommandLine& line) {
+  line.app.set_help_flag("-h,--help", "explain the command and its flags");
+  line.app.set_version_flag("--version", kVersion, "print the version");
+  line.app.require_subcommand(0, 1);
+  AddDemo(line);
+  AddSimulate(line);
+  AddOthers(line);
+  line.app.footer(fmt::format("kubenexus help COMMAND explains one of them.\n\n{}", kExitCodes));
+}
+
+knx::Result<int> Help(const CommandLine& line) {
+  if (line.help_about.empty()) {
+    KNX_TRY_DONE(knx::cmd::WriteOut(line.app.help()));
+    return knx::cmd::kExitOk;
+  }
+  for (const CLI::App* command : {line.demo, line.simulate, line.config, line.version, line.help}) {
+    if (command->get_name() != line.help_about) continue;
+    KNX_TRY_DONE(knx::cmd::WriteOut(command->help(line.app.get_name())));
+    return knx::cmd::kExitOk;
+  }
+  return knx::InvalidError(fmt::format("kubenexus help: there is no command {}", line.help_about));
+}
+
+// What is missing or impossible on the command line is said here and not by the parser, which would
+// rather complain about a missing file than about a misspelt flag.
+knx::Result<int> Simulate(CommandLine& line) {
+  knx::cmd::SimulateOptions& options = line.simulate_options;
+  if (options.files.empty()) {
+    return knx::InvalidError("kubenexus simulate: FILE is missing (see kubenexus help simulate)");
+  }
+  if (line.output_form == "json") {
+    options.form = OutputForm::kJson;
+  } else if (line.output_form == "yaml") {
+    options.form = OutputForm::kYaml;
+  } else if (line.output_form != "table") {
+    return knx::InvalidError(
+        fmt::format("-o: {:?} is not known, allowed are table, json and yaml", line.output_form));
+  }
+  return knx::cmd::RunSimulate(options);
+}
+
+knx::Result<int> Config(const CommandLine& line) {
+  if (line.config_file.empty()) {
+    return knx::InvalidError("kubenexus config: FILE is missing (see kubenexus help config)");
+  }
+  return knx::cmd::RunConfig(line.config_file);
+}
+
+knx::Result<int> Run(CommandLine& line) {
+  if (line.demo->parsed()) return knx::cmd::RunDemo(line.demo_options);
+  if (line.simulate->parsed()) return Simulate(line);
+  if (line.config->parsed()) return Config(line);
+  if (line.version->parsed()) {
+    KNX_TRY_DONE(knx::cmd::WriteOut(fmt::format("{}\n", kVersion)));
+    return knx::cmd::kExitOk;
+  }
+  return Help(line);
+}
+
+int Complain(std::string_view what) {
+  fmt::print(stderr, "{}\n", knx::cmd::Printable(what));
+  return knx::cmd::kExitWrong;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CommandLine line;
+  try {
+    Fill(line);
+    line.app.parse(argc, argv);
+  } catch (const CLI::Success& asked_for) {  // --help, --version
+    return line.app.exit(asked_for);
+  } catch (const CLI::Error& error) {
+    return Complain(fmt::format("kubenexus: {} (see kubenexus help)", error.what()));
+  }
+  const auto exit_code = Run(line);
+  if (!exit_code.ok()) return Complain(exit_code.error().ToString());
+  return *exit_code;
+}

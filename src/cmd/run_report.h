@@ -1,0 +1,16 @@
+// The account of a run for a person: what ran, what the nodes carry, what was placed where, what
+// waits and why. Large clusters are summarised; everything is in the document of run_document.h.
+#pragma once
+
+#include <string>
+
+#include "cmd/terminal.h"
+#include "sim/simulation.h"
+
+namespace knx::cmd {
+
+// `what` is named in the first line: "nodes.yaml, jobs.yaml".
+std::string FormatRun(const sim::SimulationResult& result, const std::string& what,
+                      const Palette& palette);
+
+}  // namespace knx::cmd

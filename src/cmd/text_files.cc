@@ -1,0 +1,72 @@
+#include "cmd/text_files.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+namespace knx::cmd {
+namespace {
+
+Error FileError(const std::string& name, std::string_view what, int code) {
+  return InvalidError(fmt::format("{}: {}: {}", name, what, std::strerror(code)));
+}
+
+Result<std::string> ReadAll(std::FILE* file, const std::string& name) {
+  std::string text;
+  std::vector<char> chunk(std::size_t{1} << 16);
+  while (const std::size_t got = std::fread(chunk.data(), 1, chunk.size(), file)) {
+    text.append(chunk.data(), got);
+    if (text.size() > kMaxInputBytes) {
+      return InvalidError(fmt::format("{}: is larger than {} bytes", name, kMaxInputBytes));
+    }
+  }
+  if (std::ferror(file) != 0) return FileError(name, "cannot be read", errno);
+  return text;
+}
+
+}  // namespace
+
+std::string DisplayName(const std::string& path) {
+  return path == kStandardInput ? "<stdin>" : path;
+}
+
+Result<std::string> ReadText(const std::string& path) {
+  if (path == kStandardInput) return ReadAll(stdin, DisplayName(path));
+  std::FILE* file = std::fopen(path.c_str(), "rbe");
+  if (file == nullptr) return FileError(path, "cannot be read", errno);
+  auto text = ReadAll(file, path);
+  std::fclose(file);
+  return text;
+}
+
+Status WriteOut(std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (!written || std::fflush(stdout) != 0)
+    return FileError("<stdout>", "cannot be written", errno);
+  return Ok();
+}
+
+Result<LineFile> LineFile::Create(const std::string& path) {
+  std::FILE* file = std::fopen(path.c_str(), "wbe");
+  if (file == nullptr) return FileError(path, "cannot be written", errno);
+  return LineFile(path, file);
+}
+
+void LineFile::Add(std::string_view line) {
+  if (first_error_ != 0) return;
+  const bool written = std::fwrite(line.data(), 1, line.size(), file_.get()) == line.size() &&
+                       std::fputc('\n', file_.get()) != EOF;
+  if (!written) first_error_ = errno;
+}
+
+Status LineFile::Close() {
+  std::FILE* file = file_.release();
+  if (std::fclose(file) != 0 && first_error_ == 0) first_error_ = errno;
+  if (first_error_ != 0) return FileError(path_, "cannot be written", first_error_);
+  return Ok();
+}
+
+}  // namespace knx::cmd

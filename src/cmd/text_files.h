@@ -1,0 +1,51 @@
+// Files and standard streams of the command line. Errors name the file and say why.
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/result.h"
+
+namespace knx::cmd {
+
+// More than anybody writes by hand or exports from a cluster; keeps a wrong name (/dev/zero) from
+// filling the memory.
+inline constexpr std::size_t kMaxInputBytes = std::size_t{1} << 30;
+
+inline constexpr std::string_view kStandardInput = "-";
+
+// The whole text; "-" is standard input.
+Result<std::string> ReadText(const std::string& path);
+// How errors name what ReadText reads.
+std::string DisplayName(const std::string& path);
+
+// All of it on standard output, now.
+Status WriteOut(std::string_view text);
+
+// A file that is written line by line.
+class LineFile {
+ public:
+  // Empties the file if it is there.
+  static Result<LineFile> Create(const std::string& path);
+
+  void Add(std::string_view line);
+  // Must be called once everything was added: what could not be written is said here.
+  Status Close();
+
+ private:
+  struct Closer {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+
+  LineFile(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
+
+  std::string path_;
+  std::unique_ptr<std::FILE, Closer> file_;
+  int first_error_ = 0;
+};
+
+}  // namespace knx::cmd
