@@ -1,0 +1,134 @@
+#include "measure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+
+#include "engine/engine.h"
+#include "framework/config.h"
+#include "framework/profile_builder.h"
+#include "plugins/registry.h"
+
+namespace knx::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double MicrosecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+}
+
+double ResidentMegabytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.rfind("VmRSS:", 0) == 0) return std::stod(line.substr(6)) / 1024;
+  }
+  return 0;
+}
+
+// Drives the engine as a live scheduler would, with an API server that answers at once.
+class Run {
+ public:
+  explicit Run(const Workload& workload, std::vector<framework::Profile> profiles)
+      : workload_(workload), engine_({}, std::move(profiles)) {}
+
+  void Prepare() {
+    for (std::int32_t i = 0; i < workload_.nodes; ++i) {
+      engine_.Handle(engine::NodeUpserted{MakeNode(workload_, i)}, now_);
+    }
+    for (std::int32_t i = 0; i < workload_.waiting; ++i) {
+      engine_.Handle(engine::PodUpserted{MakeWaitingPod(workload_, i)}, now_);
+    }
+    DecideAll();
+    bound_ = 0;
+    latencies_.clear();
+    latencies_.reserve(static_cast<std::size_t>(workload_.pods));
+    if (workload_.decode_as_they_come) return;
+    for (std::int32_t i = 0; i < workload_.pods; ++i) {
+      events_.emplace_back(engine::PodUpserted{MakePod(workload_, i)});
+    }
+  }
+
+  void DecideEveryPod() {
+    for (std::int32_t i = 0; i < workload_.pods; ++i) {
+      now_ = now_ + Duration::Nanoseconds(1000);
+      if (workload_.decode_as_they_come) {
+        engine_.Handle(engine::PodUpserted{MakePod(workload_, i)}, now_);
+      } else {
+        engine_.Handle(events_[static_cast<std::size_t>(i)], now_);
+      }
+      DecideAll();
+    }
+  }
+
+  [[nodiscard]] std::int64_t bound() const { return bound_; }
+  [[nodiscard]] std::vector<double>& latencies() { return latencies_; }
+  [[nodiscard]] engine::Engine& engine() { return engine_; }
+  void DropEvents() { events_ = {}; }
+
+ private:
+  void DecideAll() {
+    const Clock::time_point start = Clock::now();
+    while (engine_.ScheduleOne(now_)) {
+      for (const engine::Action& action : engine_.TakeActions()) {
+        if (!std::holds_alternative<engine::BindPod>(action.what)) continue;
+        engine_.Handle(engine::ActionFinished{action.id, std::nullopt}, now_);
+        ++bound_;
+      }
+    }
+    const auto events = engine_.TakeActions();
+    latencies_.push_back(MicrosecondsSince(start));
+  }
+
+  const Workload& workload_;
+  engine::Engine engine_;
+  std::vector<engine::Event> events_;
+  std::vector<double> latencies_;
+  std::int64_t bound_ = 0;
+  Time now_{1'700'000'000'000'000'000};
+};
+
+double Percentile(std::vector<double>& values, double share) {
+  const auto at =
+      values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), at, values.end());
+  return *at;
+}
+
+}  // namespace
+
+Result<Measurement> Measure(const Workload& workload) {
+  KNX_TRY(auto profiles,
+          framework::BuildProfiles(framework::DefaultConfiguration(), plugins::AllPlugins()));
+  Run run(workload, std::move(profiles));
+  run.Prepare();
+  const Clock::time_point start = Clock::now();
+  run.DecideEveryPod();
+  const double total_us = MicrosecondsSince(start);
+
+  if (run.bound() != workload.pods) {
+    return InvalidError(
+        fmt::format("{}: {} of {} pods were bound", workload.name, run.bound(), workload.pods));
+  }
+  if (const auto difference = run.engine().Verify()) {
+    return InvalidError(fmt::format("{}: {}", workload.name, *difference));
+  }
+  run.DropEvents();
+  Measurement out;
+  out.total_ms = total_us / 1000;
+  out.per_second = workload.pods / (total_us / 1e6);
+  out.p50_us = Percentile(run.latencies(), 0.50);
+  out.p99_us = Percentile(run.latencies(), 0.99);
+  out.rss_mb = ResidentMegabytes();
+  const engine::Engine::Bytes bytes = run.engine().bytes();
+  out.counted_mb = static_cast<double>(bytes.total()) / (1 << 20);
+  out.bytes_per_pod =
+      static_cast<double>(bytes.state.pods + bytes.state.labels + bytes.state.classes) /
+      static_cast<double>(workload.pods + workload.waiting);
+  return out;
+}
+
+}  // namespace knx::bench

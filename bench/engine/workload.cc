@@ -1,0 +1,107 @@
+#include "workload.h"
+
+#include <fmt/format.h>
+
+#include "k8s/names.h"
+#include "k8s/yaml_reader.h"
+
+namespace knx::bench {
+
+Result<std::vector<Workload>> ReadWorkloads(std::string_view text, std::string_view file) {
+  KNX_TRY(const auto documents, k8s::ParseYaml(text, file));
+  if (documents.size() != 1) return InvalidError(fmt::format("{}: expected one document", file));
+  std::vector<Workload> out;
+  KNX_TRY_DONE(
+      k8s::ReadNode(documents[0], {.file = file, .unknown = k8s::UnknownFields::kRefuse},
+                    [&](k8s::FieldReader& root) {
+                      Workload defaults;
+                      root.Require("node", defaults.node);
+                      root.Require("pod", defaults.pod);
+                      root.ForEach("rows", [&](k8s::FieldReader& row) {
+                        Workload& workload = out.emplace_back(defaults);
+                        row.Require("name", workload.name);
+                        row.ReadEnum("shape", workload.shape,
+                                     {{"plain", Shape::kPlain},
+                                      {"labels", Shape::kLabels},
+                                      {"daemonset", Shape::kDaemonSet},
+                                      {"unschedulable", Shape::kUnschedulable},
+                                      {"gated", Shape::kGated}});
+                        row.Require("nodes", workload.nodes, k8s::IntegerLimits{1, 10'000'000});
+                        row.Require("pods", workload.pods, k8s::IntegerLimits{1, 10'000'000});
+                        row.Read("classes", workload.classes, {1, 100'000});
+                        row.Read("waiting", workload.waiting, {0, 1'000'000});
+                        row.Read("node_pods", workload.node_pods, {0, 1'000'000});
+                        row.Read("repeat", workload.repeat, {1, 100});
+                        row.Read("decode_as_they_come", workload.decode_as_they_come);
+                      });
+                    }));
+  return out;
+}
+
+k8s::Node MakeNode(const Workload& workload, std::int32_t i) {
+  k8s::Node node;
+  node.meta.name = fmt::format("node-{:07}", i);
+  node.meta.labels = {{std::string(k8s::names::kHostname), node.meta.name},
+                      {std::string(k8s::names::kZone), fmt::format("zone-{}", i % 3)}};
+  node.allocatable = workload.node;
+  if (workload.node_pods > 0) {
+    const std::int64_t factor = workload.node_pods;
+    for (auto& [name, amount] : node.allocatable) {
+      amount =
+          k8s::Quantity::FromUnits(name == k8s::names::kPods ? factor : amount.Value() * factor);
+    }
+  }
+  node.capacity = node.allocatable;
+  return node;
+}
+
+namespace {
+
+k8s::Pod BasePod(const Workload& workload, std::string name, std::int32_t i) {
+  k8s::Pod pod;
+  pod.meta.name = std::move(name);
+  pod.meta.namespace_ = "bench";
+  pod.meta.uid = fmt::format("{:08x}-0000-4000-8000-{:012x}", i, i);
+  pod.meta.labels = {{"app", fmt::format("app-{}", i % workload.classes)}};
+  k8s::Container& container = pod.spec.containers.emplace_back();
+  container.name = "pause";
+  container.image = "registry.k8s.io/pause:3.9";
+  container.resources.requests = workload.pod;
+  for (auto& [resource, amount] : container.resources.requests) {
+    if (resource != k8s::names::kMemory) continue;
+    amount = amount + k8s::Quantity::FromUnits(std::int64_t{i % workload.classes} << 20);
+  }
+  return pod;
+}
+
+}  // namespace
+
+k8s::Pod MakePod(const Workload& workload, std::int32_t i) {
+  k8s::Pod pod = BasePod(workload, fmt::format("pod-{:07}", i), i);
+  if (workload.shape == Shape::kLabels) {
+    pod.meta.labels.emplace_back("statefulset.kubernetes.io/pod-name", pod.meta.name);
+  }
+  if (workload.shape == Shape::kDaemonSet) {
+    k8s::NodeSelectorTerm term;
+    term.match_fields.push_back({"metadata.name",
+                                 k8s::SelectorOperator::kIn,
+                                 {fmt::format("node-{:07}", i % workload.nodes)}});
+    pod.spec.node_affinity.emplace().required.emplace().terms.push_back(std::move(term));
+  }
+  return pod;
+}
+
+k8s::Pod MakeWaitingPod(const Workload& workload, std::int32_t i) {
+  const std::int32_t number = 100'000'000 + i;
+  k8s::Pod pod = BasePod(workload, fmt::format("waiting-{:07}", i), number);
+  if (workload.shape == Shape::kGated) {
+    pod.spec.scheduling_gates = {"example.com/gate"};
+  } else {
+    for (auto& [resource, amount] : pod.spec.containers[0].resources.requests) {
+      if (resource == k8s::names::kCpu) amount = k8s::Quantity::FromUnits(1000);
+    }
+  }
+  return pod;
+}
+
+}  // namespace knx::bench

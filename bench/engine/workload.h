@@ -1,0 +1,35 @@
+// The rows of the benchmark, read from workloads.yaml, and the objects they are made of.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "k8s/objects.h"
+
+namespace knx::bench {
+
+enum class Shape { kPlain, kLabels, kDaemonSet, kUnschedulable, kGated };
+
+struct Workload {
+  std::string name;
+  Shape shape = Shape::kPlain;
+  std::int32_t nodes = 0, pods = 0, classes = 1;
+  std::int32_t waiting = 0;    // pods that are there and cannot be placed
+  std::int32_t node_pods = 0;  // pods a node may have, if not what all have
+  std::int32_t repeat = 3;
+  // Makes each pod when it is handed over, so that only what the engine keeps is resident.
+  bool decode_as_they_come = false;
+  k8s::ResourceList node, pod;
+};
+
+Result<std::vector<Workload>> ReadWorkloads(std::string_view text, std::string_view file);
+
+k8s::Node MakeNode(const Workload& workload, std::int32_t i);
+// The i-th pod to be measured, and the i-th of those that wait.
+k8s::Pod MakePod(const Workload& workload, std::int32_t i);
+k8s::Pod MakeWaitingPod(const Workload& workload, std::int32_t i);
+
+}  // namespace knx::bench
