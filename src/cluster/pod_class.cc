@@ -44,7 +44,7 @@ void ClassTable::Release(ClassId id) {
 }
 
 std::size_t ClassTable::bytes() const {
-  std::size_t total = classes_.capacity() * sizeof(PodClass) + free_.capacity() * sizeof(ClassId) +
+  std::size_t total = classes_.size() * sizeof(PodClass) + free_.capacity() * sizeof(ClassId) +
                       index_.capacity() * (sizeof(std::string) + sizeof(ClassId) + 1);
   for (const PodClass& pod_class : classes_) {
     // The spec holds about what the key does, in separate pieces.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,7 +41,7 @@ class ClassTable {
   [[nodiscard]] std::size_t bytes() const;
 
  private:
-  std::vector<PodClass> classes_;
+  std::deque<PodClass> classes_;  // a deque, so that a class stays where it is while others come
   std::vector<ClassId> free_;
   TextMap<ClassId> index_;
   std::uint64_t next_serial_ = 1;

@@ -229,12 +229,12 @@ TEST(ConfigurationErrors, ArgumentsMustBeAMapOfTheRightKindOncePerPlugin) {
        "c.yaml:6:11: profiles[0].pluginConfig[1].name: NetworkFabricScore is configured twice, "
        "first in line 5"},
       {"profiles: [{pluginConfig: [{name: NodeAffinity, args: 3}]}]",
-       "c.yaml:3:55: profiles[0].pluginConfig[0].args: expected a map"},
+       "c.yaml:3:55: profiles[0].pluginConfig[0].args: expected a map, found the number 3"},
       {"profiles: [{pluginConfig: [{name: NodeAffinity, args: {kind: NodeNameArgs}}]}]",
-       "c.yaml:3:55: profiles[0].pluginConfig[0].args: kind \"NodeNameArgs\" is not allowed; "
+       "c.yaml:3:62: profiles[0].pluginConfig[0].args.kind: \"NodeNameArgs\" is not allowed; "
        "allowed is NodeAffinityArgs"},
       {"profiles: [{pluginConfig: [{name: NodeAffinity, args: {apiVersion: v1}}]}]",
-       "c.yaml:3:55: profiles[0].pluginConfig[0].args: apiVersion \"v1\" is not allowed; allowed "
+       "c.yaml:3:68: profiles[0].pluginConfig[0].args.apiVersion: \"v1\" is not allowed; allowed "
        "is kubescheduler.config.k8s.io/v1"},
   };
   Check(cases);

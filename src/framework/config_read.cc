@@ -180,27 +180,24 @@ void ReadPlugins(FieldReader& fields, const Reading& reading, Plugins& out) {
 }
 
 // Arguments may say what they are; then it must be right, and the plugin need not know.
-void TakeType(FieldReader& fields, std::string_view written, PluginArguments& out) {
-  for (const k8s::YamlNode& field : out.args->children) {
-    if (field.key == "apiVersion" && field.text != kApiVersion) {
-      fields.Fail("args", fmt::format("apiVersion {} is not allowed; allowed is {}",
-                                      Quoted(field.text), kApiVersion));
-    }
-    const std::string kind = fmt::format("{}Args", out.plugin->name);
-    if (field.key == "kind" && field.text != kind && field.text != fmt::format("{}Args", written)) {
-      fields.Fail("args",
-                  fmt::format("kind {} is not allowed; allowed is {}", Quoted(field.text), kind));
-    }
+void CheckType(FieldReader& args, std::string_view written, std::string_view name) {
+  const k8s::YamlNode* version = args.node().Find("apiVersion");
+  if (version != nullptr && version->text != kApiVersion) {
+    args.Fail("apiVersion",
+              fmt::format("{} is not allowed; allowed is {}", Quoted(version->text), kApiVersion));
   }
-  std::erase_if(out.args->children, [](const k8s::YamlNode& field) {
-    return field.key == "apiVersion" || field.key == "kind";
-  });
+  const k8s::YamlNode* kind = args.node().Find("kind");
+  if (kind != nullptr && kind->text != fmt::format("{}Args", name) &&
+      kind->text != fmt::format("{}Args", written)) {
+    args.Fail("kind",
+              fmt::format("{} is not allowed; allowed is {}Args", Quoted(kind->text), name));
+  }
 }
 
 void ReadArguments(FieldReader& fields, const Reading& reading, std::vector<PluginArguments>& out) {
   std::string name;
   fields.Require("name", name);
-  const k8s::YamlNode* args = fields.Node("args");
+  fields.Allow({"args"});
   if (!fields.ok()) return;
   if (FindPlugin(name) == nullptr && RemovedPluginAdvice(name).empty()) {
     reading.Warn(fields, UnknownPlugin(name, " has arguments, which nobody reads"));
@@ -217,14 +214,13 @@ void ReadArguments(FieldReader& fields, const Reading& reading, std::vector<Plug
   }
   entry.path = fields.path() + ".args";
   entry.place = reading.PlaceOf(fields);
-  if (args != nullptr) {
-    if (args->kind != k8s::YamlNode::Kind::kMap) {
-      fields.Fail("args", "expected a map");
-      return;
-    }
-    entry.args = *args;
-    TakeType(fields, name, entry);
-  }
+  fields.Map("args", [&](FieldReader& args) {
+    CheckType(args, name, entry.plugin->name);
+    entry.args = args.node();
+    std::erase_if(entry.args->children, [](const k8s::YamlNode& field) {
+      return field.key == "apiVersion" || field.key == "kind";
+    });
+  });
   out.push_back(std::move(entry));
 }
 

@@ -287,7 +287,8 @@ Result<std::vector<YamlNode>> ParseDocuments(std::string_view text, std::string_
       const bool more = parser.HandleNextDocument(builder);
       if (builder.error()) return *builder.error();
       if (!more) return documents;
-      // A stray token, such as a ] that closes nothing, is an empty document to yaml-cpp, for ever.
+      // A stray token, such as a comma outside of a list, is one empty document after the other
+      // to yaml-cpp.
       if (builder.start().pos == last_start) {
         return InvalidError(
             "not valid YAML: unexpected here",

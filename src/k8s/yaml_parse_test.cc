@@ -91,7 +91,7 @@ TEST(ParseYaml, RefusesWhatIsMalformedAndSaysWhere) {
        "does"},
       {"open quotes in the last line", "a: \"x",
        "error: f.yaml:1:6: not valid YAML: illegal EOF in scalar"},
-      {"stray bracket", "a: 1\n---\n]\n", "error: f.yaml:3:1: not valid YAML: unexpected here"},
+      {"stray bracket", "a: 1\n---\n]\n", "error: f.yaml:3:1: not valid YAML: illegal flow end"},
       {"stray comma", ", a", "error: f.yaml:1:1: not valid YAML: unexpected here"},
       {"indentation", "a:\n  b: 1\n c: 2\n",
        "error: f.yaml:3:2: not valid YAML: end of map not found"},

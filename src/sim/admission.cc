@@ -1,9 +1,9 @@
 #include "sim/admission.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
-
-#include <fmt/format.h>
 
 #include "k8s/names.h"
 #include "k8s/pod_defaults.h"
@@ -39,9 +39,9 @@ Status AdmitPriority(const Store& store, k8s::Pod& pod) {
   } else {
     priority_class = store.Find<k8s::PriorityClass>(pod.spec.priority_class_name);
     if (priority_class == nullptr) {
-      return Forbidden("pods", pod.meta.name,
-                       fmt::format("no PriorityClass with name {} was found",
-                                   pod.spec.priority_class_name));
+      return Forbidden(
+          "pods", pod.meta.name,
+          fmt::format("no PriorityClass with name {} was found", pod.spec.priority_class_name));
     }
   }
   const std::int32_t computed = priority_class == nullptr ? 0 : priority_class->value;
@@ -59,12 +59,11 @@ Status AdmitPriority(const Store& store, k8s::Pod& pod) {
 
 // Pods stay on a node that is in trouble for five minutes unless they say otherwise.
 void AddDefaultTolerations(k8s::PodSpec& spec) {
-  for (const std::string_view key :
-       {std::string_view("node.kubernetes.io/not-ready"),
-        std::string_view("node.kubernetes.io/unreachable")}) {
+  for (const std::string_view key : {std::string_view("node.kubernetes.io/not-ready"),
+                                     std::string_view("node.kubernetes.io/unreachable")}) {
     const auto covers = [key](const k8s::Toleration& t) {
-      return (t.key == key || t.key.empty()) && (t.effect == k8s::TaintEffect::kNoExecute ||
-                                                 t.effect == k8s::TaintEffect::kNone);
+      return (t.key == key || t.key.empty()) &&
+             (t.effect == k8s::TaintEffect::kNoExecute || t.effect == k8s::TaintEffect::kNone);
     };
     if (std::any_of(spec.tolerations.begin(), spec.tolerations.end(), covers)) continue;
     spec.tolerations.push_back({.key = std::string(key),
@@ -93,9 +92,10 @@ Status AdmitPod(const Store& store, k8s::Pod& pod) {
     return Error(run_for.error()).Within(fmt::format("pods \"{}\"", pod.meta.name));
   }
   if (!pod.spec.scheduling_gates.empty() && !pod.spec.node_name.empty()) {
-    return InvalidError(fmt::format("Pod \"{}\" is invalid: spec.nodeName: Forbidden: cannot be "
-                                    "set until all schedulingGates have been cleared",
-                                    pod.meta.name));
+    return InvalidError(
+        fmt::format("Pod \"{}\" is invalid: spec.nodeName: Forbidden: cannot be "
+                    "set until all schedulingGates have been cleared",
+                    pod.meta.name));
   }
   KNX_TRY_DONE(AdmitPriority(store, pod));
   k8s::DefaultRequests(pod.spec);
@@ -131,9 +131,10 @@ Status AdmitPriorityClass(const Store& store, k8s::PriorityClass& priority_class
     }
   }
   if (priority_class.value > kHighestUserPriority && !name.starts_with("system-")) {
-    return InvalidError(fmt::format("PriorityClass \"{}\" is invalid: value: maximum allowed value "
-                                    "of a user defined priority is {}",
-                                    name, kHighestUserPriority));
+    return InvalidError(
+        fmt::format("PriorityClass \"{}\" is invalid: value: maximum allowed value "
+                    "of a user defined priority is {}",
+                    name, kHighestUserPriority));
   }
   return Ok();
 }
@@ -151,9 +152,7 @@ void AdmitNode(k8s::Node& node, Time now) {
     std::sort(node.allocatable.begin(), node.allocatable.end());
   }
   if (node.capacity.empty()) node.capacity = node.allocatable;
-  const auto cordons = [](const k8s::Taint& t) {
-    return t.key == k8s::names::kTaintUnschedulable;
-  };
+  const auto cordons = [](const k8s::Taint& t) { return t.key == k8s::names::kTaintUnschedulable; };
   if (node.unschedulable && std::none_of(node.taints.begin(), node.taints.end(), cordons)) {
     node.taints.push_back({.key = std::string(k8s::names::kTaintUnschedulable),
                            .value = {},

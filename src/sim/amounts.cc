@@ -21,8 +21,7 @@ Amounts ToAmounts(const k8s::ResourceList& list) {
   Amounts out;
   for (const auto& [name, quantity] : list) {
     if (!Counts(name)) continue;
-    const std::int64_t amount =
-        name == k8s::names::kCpu ? quantity.MilliValue() : quantity.Value();
+    const std::int64_t amount = name == k8s::names::kCpu ? quantity.MilliValue() : quantity.Value();
     if (amount != 0) out[name] = amount;
   }
   return out;

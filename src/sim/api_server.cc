@@ -1,10 +1,10 @@
 #include "sim/api_server.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "k8s/names.h"
 #include "sim/admission.h"
@@ -135,9 +135,7 @@ Status ApiServer::Bind(const engine::PodRef& ref, std::string_view node, Actor b
   const PodPtr current = store_.Find<k8s::Pod>(PodKey(ref.namespace_, ref.name));
   if (current == nullptr) return NoSuch("pods", ref.name);
   if (!ref.uid.empty() && current->meta.uid != ref.uid) return OtherUid(ref, *current);
-  const auto refuse = [&](std::string_view why) {
-    return Conflict("pods/binding", ref.name, why);
-  };
+  const auto refuse = [&](std::string_view why) { return Conflict("pods/binding", ref.name, why); };
   if (current->meta.deleted.has_value()) {
     return refuse(fmt::format("pod {} is being deleted, cannot be assigned to a host", ref.name));
   }
@@ -214,7 +212,8 @@ Status ApiServer::DeletePod(const std::string& key, Actor by,
   if (current->meta.deleted.has_value()) return Ok();
   k8s::Pod next = *current;
   constexpr std::int64_t kMaxGrace = std::int64_t{3600} * 24 * 365;
-  next.meta.deleted = store_.now() + Duration::Seconds(std::clamp<std::int64_t>(grace, 1, kMaxGrace));
+  next.meta.deleted =
+      store_.now() + Duration::Seconds(std::clamp<std::int64_t>(grace, 1, kMaxGrace));
   store_.Put(std::move(next), by);
   return Ok();
 }
@@ -223,8 +222,9 @@ Status ApiServer::CheckBudgets(const k8s::Pod& pod) {
   const auto budgets = BudgetsOf(store_, pod);
   if (budgets.empty()) return Ok();
   if (budgets.size() > 1) {
-    return InvalidError("This pod has more than one PodDisruptionBudget, which the eviction "
-                        "subresource does not support.");
+    return InvalidError(
+        "This pod has more than one PodDisruptionBudget, which the eviction "
+        "subresource does not support.");
   }
   k8s::PodDisruptionBudget budget = *budgets.front();
   const BudgetMeasure measure = Measure(store_, budget);

@@ -35,7 +35,8 @@ class ApiServer {
 
   // A pod that runs somewhere gets a deletion timestamp and goes when its kubelet says so; every
   // other is gone at once. Deleting twice is no error.
-  Status DeletePod(const std::string& key, Actor by, std::optional<std::int64_t> grace_seconds = {});
+  Status DeletePod(const std::string& key, Actor by,
+                   std::optional<std::int64_t> grace_seconds = {});
   // The same for a pod that somebody else than its owner wants to be gone: says so in a condition.
   // With `honour_budgets` refused while a disruption budget does not allow it.
   struct Eviction {

@@ -47,10 +47,12 @@ TEST_F(ApiServerTest, RefusesBindingsInTheWordsOfTheApiServer) {
 
   cluster_.Create(PodForTest("other", "1"));
   const std::string uid = cluster_.Pod("other")->meta.uid;
-  EXPECT_EQ(BindError({"default", "other", "old-uid"}),
-            "Operation cannot be fulfilled on pods \"other\": StorageError: invalid object, Code: 4, "
-            "Key: /registry/pods/default/other, ResourceVersion: 0, AdditionalErrorMsg: Precondition "
-            "failed: UID in precondition: old-uid, UID in object meta: " + uid);
+  EXPECT_EQ(
+      BindError({"default", "other", "old-uid"}),
+      "Operation cannot be fulfilled on pods \"other\": StorageError: invalid object, Code: 4, "
+      "Key: /registry/pods/default/other, ResourceVersion: 0, AdditionalErrorMsg: Precondition "
+      "failed: UID in precondition: old-uid, UID in object meta: " +
+          uid);
 }
 
 TEST_F(ApiServerTest, ResolvesPriorities) {
@@ -71,10 +73,14 @@ TEST_F(ApiServerTest, ResolvesPriorities) {
       {"named", "low", {}, -5, ""},
       {"system", "system-node-critical", {}, 2'000'001'000, ""},
       {"equal", "low", -5, -5, ""},
-      {"unknown", "nope", {}, 0,
+      {"unknown",
+       "nope",
+       {},
+       0,
        "pods \"unknown\" is forbidden: no PriorityClass with name nope was found"},
       {"contradiction", "low", 7, 0,
-       "pods \"contradiction\" is forbidden: the integer value of priority (7) must not be provided "
+       "pods \"contradiction\" is forbidden: the integer value of priority (7) must not be "
+       "provided "
        "in pod spec; priority admission controller computed -5 from the given PriorityClass name"},
   };
   for (const Case& c : cases) {

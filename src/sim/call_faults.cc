@@ -1,9 +1,9 @@
 #include "sim/call_faults.h"
 
+#include <fmt/format.h>
+
 #include <limits>
 #include <utility>
-
-#include <fmt/format.h>
 
 namespace knx::sim {
 namespace {

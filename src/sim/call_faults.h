@@ -26,7 +26,7 @@ struct CallFault {
   Call call = Call::kBind;
   Kind kind = Kind::kRefuse;
   PodSelection pods;
-  std::string error;   // empty: what is usual for the kind
+  std::string error;  // empty: what is usual for the kind
   Duration delay;
   std::optional<std::int64_t> count;  // so often; unset: always
   std::optional<Duration> lasts;      // so long; unset: for ever

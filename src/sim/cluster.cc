@@ -1,8 +1,8 @@
 #include "sim/cluster.h"
 
-#include <utility>
-
 #include <fmt/format.h>
+
+#include <utility>
 
 namespace knx::sim {
 namespace {

@@ -1,13 +1,13 @@
 // A cluster with the default profile, for tests of what is around the scheduler.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "framework/profile_builder.h"
 #include "plugins/registry.h"

@@ -19,8 +19,7 @@ class ControllersTest : public testing::Test {
     cluster_.Start();
   }
   void Scale(WorkloadKind kind, const std::string& name, std::int32_t replicas) {
-    k8s::Workload next =
-        *cluster_.store().Find<k8s::Workload>(WorkloadKey(kind, "default", name));
+    k8s::Workload next = *cluster_.store().Find<k8s::Workload>(WorkloadKey(kind, "default", name));
     next.replicas = replicas;
     cluster_.store().Put(next, Actor::kUser);
   }
@@ -93,10 +92,12 @@ TEST_F(ControllersTest, AStatefulSetGoesByNumber) {
   EXPECT_EQ(cluster_.PodNames(), std::vector<std::string>{"db-0"}) << "the next waits for it";
   cluster_.RunFor(Duration::Seconds(10));
   EXPECT_EQ(cluster_.PodNames(), (std::vector<std::string>{"db-0", "db-1", "db-2"}));
-  EXPECT_EQ(*k8s::FindValue(cluster_.Pod("db-1")->meta.labels, "apps.kubernetes.io/pod-index"), "1");
+  EXPECT_EQ(*k8s::FindValue(cluster_.Pod("db-1")->meta.labels, "apps.kubernetes.io/pod-index"),
+            "1");
   Scale(WorkloadKind::kStatefulSet, "db", 1);
   cluster_.RunFor(Duration::Milliseconds(1200));
-  EXPECT_EQ(cluster_.PodNames(), (std::vector<std::string>{"db-0", "db-1"})) << "the last goes first";
+  EXPECT_EQ(cluster_.PodNames(), (std::vector<std::string>{"db-0", "db-1"}))
+      << "the last goes first";
   cluster_.RunFor(Duration::Seconds(5));
   EXPECT_EQ(cluster_.PodNames(), std::vector<std::string>{"db-0"});
 }

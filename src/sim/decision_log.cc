@@ -1,8 +1,8 @@
 #include "sim/decision_log.h"
 
-#include <utility>
-
 #include <fmt/format.h>
+
+#include <utility>
 
 namespace knx::sim {
 namespace {
@@ -17,7 +17,8 @@ std::string Text(const engine::BindPod& bind) {
 
 std::string Text(const engine::PatchPodStatus& patch) {
   std::string nominated;
-  if (patch.nominated_node.has_value()) nominated = fmt::format(" nominated={}", *patch.nominated_node);
+  if (patch.nominated_node.has_value())
+    nominated = fmt::format(" nominated={}", *patch.nominated_node);
   return fmt::format("condition {} {} {}{}: {}", Name(patch.pod), patch.status, patch.reason,
                      nominated, patch.message);
 }

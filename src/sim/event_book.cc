@@ -9,11 +9,12 @@ namespace knx::sim {
 void EventBook::Add(const engine::RecordEvent& event, Time now) {
   if (event.reason == k8s::names::kEventFailedScheduling) AddAttempt(event.pod);
   const std::string pod = fmt::format("{}/{}", event.pod.namespace_, event.pod.name);
-  const std::string key = fmt::format("{}\n{}\n{}\n{}", pod, event.reason, event.note, event.reporter);
+  const std::string key =
+      fmt::format("{}\n{}\n{}\n{}", pod, event.reason, event.note, event.reporter);
   const auto [found, is_new] = index_.try_emplace(key, entries_.size());
   if (is_new) {
-    entries_.push_back({pod, event.warning, event.reason, event.action, event.note, event.reporter,
-                        0, now, now});
+    entries_.push_back(
+        {pod, event.warning, event.reason, event.action, event.note, event.reporter, 0, now, now});
   }
   Entry& entry = entries_[found->second];
   ++entry.count;

@@ -1,5 +1,5 @@
-// The events that the scheduler recorded about pods, equal ones counted, and how often it tried each
-// pod: seen from outside, an attempt is a binding or a FailedScheduling.
+// The events that the scheduler recorded about pods, equal ones counted, and how often it tried
+// each pod: seen from outside, an attempt is a binding or a FailedScheduling.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,11 @@
 #include "sim/expectation.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <charconv>
 #include <functional>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "k8s/names.h"
 #include "k8s/selector.h"
@@ -57,10 +57,9 @@ std::string Describe(const Pods& pods) {
     }
     const k8s::Condition* condition =
         FindCondition(pod->status.conditions, k8s::names::kPodScheduled);
-    parts.push_back(condition == nullptr
-                        ? fmt::format("{} waits, not yet tried", pod->meta.name)
-                        : fmt::format("{} waits, {}: \"{}\"", pod->meta.name, condition->reason,
-                                      condition->message));
+    parts.push_back(condition == nullptr ? fmt::format("{} waits, not yet tried", pod->meta.name)
+                                         : fmt::format("{} waits, {}: \"{}\"", pod->meta.name,
+                                                       condition->reason, condition->message));
   }
   return fmt::format("{}", fmt::join(parts, "; "));
 }
@@ -133,8 +132,7 @@ std::optional<std::string> UnmetReasons(const Expectation& e, const Pods& pods) 
   return std::nullopt;
 }
 
-std::optional<std::string> UnmetSpread(const Spread& spread, const Pods& pods,
-                                       const Store& store) {
+std::optional<std::string> UnmetSpread(const Spread& spread, const Pods& pods, const Store& store) {
   if (spread.empty()) return std::nullopt;
   std::map<std::string, std::int64_t> found;
   for (const auto& [name, node] : store.All<k8s::Node>()) {
@@ -260,8 +258,8 @@ std::string TextMatch::ToString() const {
 std::string Expectation::ToString() const {
   std::vector<std::string> parts;
   const std::pair<std::string_view, const std::optional<NumberRange>&> numbers[] = {
-      {"there", count},         {"placed", placed}, {"pending", pending},
-      {"running", running},     {"succeeded", succeeded}, {"failed", failed},
+      {"there", count},       {"placed", placed},       {"pending", pending},
+      {"running", running},   {"succeeded", succeeded}, {"failed", failed},
       {"attempts", attempts}, {"evictions", evictions}, {"bind failures", bind_failures}};
   for (const auto& [what, range] : numbers) {
     if (range) parts.push_back(fmt::format("{} {}", range->ToString(), what));
@@ -272,14 +270,16 @@ std::string Expectation::ToString() const {
   if (!reason.empty()) parts.push_back(fmt::format("waiting with reason {}", reason));
   if (!message.empty()) parts.push_back(fmt::format("waiting with message {}", message.ToString()));
   if (!spread.counts.empty()) parts.push_back(fmt::format("per {} {}", spread.by, spread.counts));
-  if (spread.max_skew) parts.push_back(fmt::format("skew by {} <= {}", spread.by, *spread.max_skew));
+  if (spread.max_skew)
+    parts.push_back(fmt::format("skew by {} <= {}", spread.by, *spread.max_skew));
   for (const EventExpectation& event : events) {
     parts.push_back(fmt::format("{} events {} {}", event.count.ToString(), event.reason,
                                 event.note.ToString()));
   }
   for (const NodeExpectation& node : nodes) {
-    parts.push_back(fmt::format("node {}{}", node.name,
-                                node.pods ? fmt::format(" with {} pods", node.pods->ToString()) : ""));
+    parts.push_back(
+        fmt::format("node {}{}", node.name,
+                    node.pods ? fmt::format(" with {} pods", node.pods->ToString()) : ""));
   }
   return fmt::format("{}: {}", pods.ToString(), fmt::join(parts, ", "));
 }

@@ -65,8 +65,8 @@ struct Expectation {
   std::optional<NumberRange> count, placed, pending, running, succeeded, failed, attempts;
   std::vector<std::string> on, not_on;  // names of nodes, '*' for any text
   std::optional<std::string> nominated;
-  std::string reason;   // of every one that has no node; there must be one
-  TextMatch message;    // the same
+  std::string reason;  // of every one that has no node; there must be one
+  TextMatch message;   // the same
   Spread spread;
   std::vector<EventExpectation> events;  // about any of them
 

@@ -178,7 +178,8 @@ std::optional<std::string> CompareTruth(const Store& store, const ToldView& told
       return fmt::format("node {}: the scheduler was not told how it is", name);
     }
   }
-  if (store.All<k8s::Node>().size() != told.nodes().size()) return "nodes were told of that are gone";
+  if (store.All<k8s::Node>().size() != told.nodes().size())
+    return "nodes were told of that are gone";
   return std::nullopt;
 }
 
@@ -187,15 +188,16 @@ std::optional<std::string> CheckWaiting(const engine::Engine& engine, const Told
   if (!engine.state().nominations().empty()) return std::nullopt;
   for (const PodId id : engine.queue().List(QueuePlace::kUnschedulable)) {
     const ToldView::Told* waiting = told.FindPod(engine.state().pod(id).uid);
-    if (waiting == nullptr) return fmt::format("pod {}: queued and gone", engine.state().pod(id).name);
+    if (waiting == nullptr)
+      return fmt::format("pod {}: queued and gone", engine.state().pod(id).name);
     const auto rule = rules.find(waiting->pod->spec.scheduler_name);
     if (rule == rules.end() || !rule->second.complete) continue;
     for (const auto& [name, node] : told.nodes()) {
       if (Forbids(rule->second, *waiting->pod, *node)) continue;
       const Guest guest{waiting->pod.get(), &waiting->requests};
       if (Overfills(rule->second, guest, *node, GuestsOn(told, name))) continue;
-      return fmt::format("pod {} waits ({}) although node {} has room for it",
-                         KeyOf(*waiting->pod), engine.WhyWaiting(waiting->pod->meta.uid), name);
+      return fmt::format("pod {} waits ({}) although node {} has room for it", KeyOf(*waiting->pod),
+                         engine.WhyWaiting(waiting->pod->meta.uid), name);
     }
   }
   return std::nullopt;

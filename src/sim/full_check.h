@@ -18,7 +18,8 @@ std::optional<std::string> CompareView(const engine::Engine& engine, const ToldV
 // Every pod is where it should be: bound, on its way, queued, or nobody's business of ours. Pods in
 // `unwritten` may wait without a reason.
 std::optional<std::string> CheckStandings(const engine::Engine& engine, const ToldView& told,
-                                          const Rules& rules, const std::set<std::string>& unwritten);
+                                          const Rules& rules,
+                                          const std::set<std::string>& unwritten);
 // What was told is what there is. Only true once everything has been delivered.
 std::optional<std::string> CompareTruth(const Store& store, const ToldView& told);
 // No pod waits for an event that has happened. Only true once nothing changes any more.

@@ -1,9 +1,10 @@
 #include "sim/invariants.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "sim/full_check.h"
 
@@ -46,6 +47,14 @@ void Invariants::Report(std::string_view invariant, std::string what) {
   violation_ = Violation{std::string(invariant), agenda_.now() - begin_, std::move(what)};
 }
 
+void Invariants::OnStart() {
+  for (const auto& [node, version] : bound_) {
+    std::uint64_t& touched = touched_[node];
+    touched = std::max(touched, version);
+  }
+  bound_.clear();
+}
+
 // ---- writes ----
 
 void Invariants::OnWrite(const Write<k8s::Node>& write) {
@@ -73,6 +82,7 @@ void Invariants::OnWrite(const Write<k8s::Pod>& write) {
   }
   if (was_on.empty() && write.by == Actor::kScheduler) {
     CheckTruth(*write.after);
+    bound_[is_on] = write.version;
     decided_with_.erase(pod.meta.uid);
   } else if (was_on.empty() || !(RequestsOf(*write.before) == RequestsOf(*write.after))) {
     touched_[is_on] = write.version;
@@ -101,8 +111,8 @@ void Invariants::CheckTruth(const k8s::Pod& pod) {
   for (const auto& [other, requests] : others) guests.push_back({other.get(), &requests});
   const Amounts requests = RequestsOf(pod);
   if (const auto no_room = Overfills(rules->second, {&pod, &requests}, *node, guests)) {
-    Report(no_room->invariant, fmt::format("{} was bound to {}, which now has {}", KeyOf(pod), name,
-                                           no_room->what));
+    Report(no_room->invariant,
+           fmt::format("{} was bound to {}, which now has {}", KeyOf(pod), name, no_room->what));
   }
 }
 
@@ -124,8 +134,8 @@ void Invariants::OnDecision(const engine::BindPod& bind, std::uint64_t told_vers
     return Report("bindable-pod", fmt::format("{} is bound on its way out", Name(bind.pod)));
   }
   if (const std::string& there = told_.NodeOf(bind.pod.uid); !there.empty()) {
-    return Report("bound-once", fmt::format("{} is bound to {} and was to {}", Name(bind.pod),
-                                            bind.node, there));
+    return Report("bound-once",
+                  fmt::format("{} is bound to {} and was to {}", Name(bind.pod), bind.node, there));
   }
   decided_with_[bind.pod.uid] = told_version;
   CheckAgainstTold(bind, rules->second);
@@ -134,8 +144,8 @@ void Invariants::OnDecision(const engine::BindPod& bind, std::uint64_t told_vers
 void Invariants::CheckAgainstTold(const engine::BindPod& bind, const ProfileRules& rules) {
   const NodePtr node = told_.FindNode(bind.node);
   if (node == nullptr) {
-    return Report("eligible-node", fmt::format("{} is bound to {}, which is not there",
-                                               Name(bind.pod), bind.node));
+    return Report("eligible-node",
+                  fmt::format("{} is bound to {}, which is not there", Name(bind.pod), bind.node));
   }
   const ToldView::Told* told = told_.FindPod(bind.pod.uid);
   if (const auto why = Forbids(rules, *told->pod, *node)) {
@@ -148,8 +158,8 @@ void Invariants::CheckAgainstTold(const engine::BindPod& bind, const ProfileRule
     others.push_back({other->pod.get(), &other->requests});
   }
   if (const auto no_room = Overfills(rules, {told->pod.get(), &told->requests}, *node, others)) {
-    Report(no_room->invariant, fmt::format("{} is bound to {}, which would have {}",
-                                           Name(bind.pod), bind.node, no_room->what));
+    Report(no_room->invariant, fmt::format("{} is bound to {}, which would have {}", Name(bind.pod),
+                                           bind.node, no_room->what));
   }
 }
 

@@ -44,6 +44,8 @@ class Invariants : public StoreListener {
   void SetRules(Rules rules) { rules_ = std::move(rules); }
 
   // ---- as it happens ----
+  // A new scheduler: what the one before it bound is to it like what others did.
+  void OnStart();
   using StoreListener::OnWrite;
   void OnWrite(const Write<k8s::Pod>& write) override;
   void OnWrite(const Write<k8s::Node>& write) override;
@@ -76,6 +78,7 @@ class Invariants : public StoreListener {
   Checking checking_;
   Rules rules_;
   std::map<std::string, std::uint64_t> touched_;  // node: last write that is no binding of ours
+  std::map<std::string, std::uint64_t> bound_;    // node: last binding of ours
   std::map<std::string, std::uint64_t> decided_with_;  // uid: what was told when it was decided
   std::set<std::string> unwritten_;
   std::int64_t steps_ = 0, full_checks_ = 0, steps_now_ = 0;

@@ -1,11 +1,11 @@
 #include "sim/job_controller.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "k8s/selector.h"
 #include "sim/workload_controller.h"
@@ -94,8 +94,8 @@ void JobController::Reconcile(const std::string& key) {
   if (progress.failed.size() > kBackoffLimit) return GiveUp(*job, progress);
   if (job->active_deadline_seconds.has_value()) {
     constexpr std::int64_t kMaxSeconds = kMaxSpan.ns / 1'000'000'000;
-    const Time deadline =
-        *job->meta.created + Duration::Seconds(std::min(*job->active_deadline_seconds, kMaxSeconds));
+    const Time deadline = *job->meta.created +
+                          Duration::Seconds(std::min(*job->active_deadline_seconds, kMaxSeconds));
     if (deadline <= agenda_.now()) return GiveUp(*job, progress);
     agenda_.At(deadline, [this, key] { Enqueue(key); });
   }

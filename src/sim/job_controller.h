@@ -1,10 +1,10 @@
-// Jobs: so many pods at a time until so many have succeeded, indexed or not. A failed pod is replaced
-// after a back-off; after too many failures, or past its deadline, the Job gives up.
+// Jobs: so many pods at a time until so many have succeeded, indexed or not. A failed pod is
+// replaced after a back-off; after too many failures, or past its deadline, the Job gives up.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -52,7 +52,7 @@ class JobController : public StoreListener {
   ApiServer& api_;
   const Timing& timing_;
   std::set<std::string> pending_;
-  std::map<std::string, Progress> progress_;  // by the Job's uid
+  std::map<std::string, Progress> progress_;       // by the Job's uid
   std::map<std::string, std::string> complaints_;  // owner: why
 };
 

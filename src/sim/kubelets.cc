@@ -89,8 +89,7 @@ void Kubelets::Restart(const std::string& node) {
 }
 
 void Kubelets::StartSoon(const k8s::Pod& pod) {
-  agenda_.After(timing_.start,
-                [this, key = KeyOf(pod), uid = pod.meta.uid] { Start(key, uid); });
+  agenda_.After(timing_.start, [this, key = KeyOf(pod), uid = pod.meta.uid] { Start(key, uid); });
 }
 
 void Kubelets::StopSoon(const k8s::Pod& pod) {

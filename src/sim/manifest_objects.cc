@@ -1,9 +1,9 @@
 // Objects from trees of manifests: the kinds a scenario may name.
-#include <algorithm>
-#include <array>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
 
 #include "k8s/object_fields.h"
 #include "sim/manifest_tree.h"
@@ -58,7 +58,8 @@ void ReadAny(FieldReader& fields, std::vector<k8s::Object>& out) {
   });
   if (found != kKnownKinds.end()) return found->read(fields, out.emplace_back());
   std::vector<std::string> known;
-  for (const KnownKind& k : kKnownKinds) known.push_back(fmt::format("{} {}", k.api_version, k.kind));
+  for (const KnownKind& k : kKnownKinds)
+    known.push_back(fmt::format("{} {}", k.api_version, k.kind));
   fields.Fail("kind", fmt::format("\"{}\" of apiVersion \"{}\" is not known; known are {}", kind,
                                   api_version, fmt::join(known, ", ")));
 }

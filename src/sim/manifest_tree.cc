@@ -179,13 +179,15 @@ void CheckWork(FieldReader& fields, const WorkKind*& kind) {
   for (const WorkKind& candidate : kWorkKinds) {
     if (!fields.Read(candidate.field, text)) continue;
     if (kind != nullptr) {
-      fields.Fail(candidate.field, fmt::format("only one of it and {} can be made here", kind->field));
+      fields.Fail(candidate.field,
+                  fmt::format("only one of it and {} can be made here", kind->field));
     }
     kind = &candidate;
   }
   if (fields.ok() && kind == nullptr) {
-    fields.FailHere("says nothing to make: needs pod, deployment, replicaset, statefulset, "
-                    "replicationcontroller, job, object or objects");
+    fields.FailHere(
+        "says nothing to make: needs pod, deployment, replicaset, statefulset, "
+        "replicationcontroller, job, object or objects");
   }
   if (!fields.ok()) return;
   const bool is_job = kind->field == "job";
@@ -214,8 +216,8 @@ void CheckWork(FieldReader& fields, const WorkKind*& kind) {
   }
   Duration run_for;
   fields.Read("run_for", run_for);
-  fields.Allow({"namespace", "count", "first", "every", "random_gaps", "labels", "annotations",
-                "gates"});
+  fields.Allow(
+      {"namespace", "count", "first", "every", "random_gaps", "labels", "annotations", "gates"});
 }
 
 }  // namespace
@@ -245,13 +247,12 @@ YamlNode Numbered(const YamlNode& node, std::int64_t number) {
 
 Result<YamlNode> NodeManifest(const YamlNode& short_form, TreePlace place) {
   KNX_TRY_DONE(k8s::ReadNode(
-      short_form,
-      {.file = place.file, .unknown = k8s::UnknownFields::kRefuse, .path = place.path},
+      short_form, {.file = place.file, .unknown = k8s::UnknownFields::kRefuse, .path = place.path},
       [](FieldReader& fields) {
         std::string name;
         fields.Require("name", name);
-        fields.Allow({"count", "first", "labels", "taints", "unschedulable", "allocatable",
-                      "images"});
+        fields.Allow(
+            {"count", "first", "labels", "taints", "unschedulable", "allocatable", "images"});
       }));
   YamlNode out = Manifest(short_form, "v1", "Node");
   YamlNode meta = Empty(YamlNode::Kind::kMap, short_form);
@@ -277,8 +278,7 @@ Result<YamlNode> WorkManifest(const YamlNode& create, TreePlace place) {
   YamlNode out = Manifest(create, kind->api_version, kind->kind);
   const bool is_pod = kind->field == "pod";
   const YamlNode& name = *create.Find(kind->field);
-  YamlNode meta =
-      is_pod ? PodMeta(create, "") : Empty(YamlNode::Kind::kMap, create);
+  YamlNode meta = is_pod ? PodMeta(create, "") : Empty(YamlNode::Kind::kMap, create);
   Put(meta, "name", name);
   Move(create, "namespace", meta, "namespace");
   Put(out, "metadata", std::move(meta));

@@ -1,5 +1,5 @@
-// Short forms of a scenario rewritten as Kubernetes manifests, as trees, so that there is one reader
-// for both and errors keep their line and column.
+// Short forms of a scenario rewritten as Kubernetes manifests, as trees, so that there is one
+// reader for both and errors keep their line and column.
 #pragma once
 
 #include <cstdint>

@@ -210,9 +210,8 @@ void NodeLifecycle::DrainPass(const std::string& node, bool honour_budgets) {
 }
 
 bool NodeLifecycle::Settled() const {
-  return std::all_of(drains_.begin(), drains_.end(), [this](const auto& drain) {
-    return drain.second == store_.version();
-  });
+  return std::all_of(drains_.begin(), drains_.end(),
+                     [this](const auto& drain) { return drain.second == store_.version(); });
 }
 
 // ---- nodes that are gone ----

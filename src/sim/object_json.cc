@@ -163,9 +163,8 @@ void Term(Fields& fields, const k8s::NodeSelectorTerm& term) {
 
 void Affinity(Fields& fields, const k8s::NodeAffinity& affinity) {
   if (affinity.required.has_value()) {
-    fields.Object("requiredDuringSchedulingIgnoredDuringExecution", [&](Fields& f) {
-      f.List("nodeSelectorTerms", affinity.required->terms, Term);
-    });
+    fields.Object("requiredDuringSchedulingIgnoredDuringExecution",
+                  [&](Fields& f) { f.List("nodeSelectorTerms", affinity.required->terms, Term); });
   }
   fields.List("preferredDuringSchedulingIgnoredDuringExecution", affinity.preferred,
               [](Fields& f, const k8s::PreferredSchedulingTerm& term) {

@@ -1,9 +1,9 @@
 #include "sim/outcome_report.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "k8s/names.h"
 #include "k8s/pod_requests.h"

@@ -1,8 +1,8 @@
 #include "sim/placement_rules.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "cluster/host_ports.h"
 #include "cluster/resources.h"
@@ -22,9 +22,9 @@ bool Ignored(const ProfileRules& rules, const std::string& resource) {
 }
 
 void ReadFitArguments(const k8s::YamlNode& args, ProfileRules& rules) {
-  for (const auto& [field, suffix] : {std::pair<std::string_view, std::string_view>{
-                                          "ignoredResources", ""},
-                                      {"ignoredResourceGroups", "/"}}) {
+  for (const auto& [field, suffix] :
+       {std::pair<std::string_view, std::string_view>{"ignoredResources", ""},
+        {"ignoredResourceGroups", "/"}}) {
     const k8s::YamlNode* list = args.Find(field);
     if (list == nullptr) continue;
     for (const k8s::YamlNode& item : list->children) {
@@ -45,9 +45,9 @@ void ReadArguments(const framework::ProfileConfiguration& profile, ProfileRules&
 
 void Switch(std::string_view plugin, ProfileRules& rules) {
   const std::pair<std::string_view, bool*> known[] = {
-      {"NodeName", &rules.node_name},       {"NodeUnschedulable", &rules.unschedulable},
-      {"TaintToleration", &rules.taints},   {"NodeAffinity", &rules.affinity},
-      {"NodePorts", &rules.ports},          {"NodeResourcesFit", &rules.fit},
+      {"NodeName", &rules.node_name},     {"NodeUnschedulable", &rules.unschedulable},
+      {"TaintToleration", &rules.taints}, {"NodeAffinity", &rules.affinity},
+      {"NodePorts", &rules.ports},        {"NodeResourcesFit", &rules.fit},
   };
   for (const auto& [name, flag] : known) {
     if (plugin != name) continue;
@@ -126,8 +126,8 @@ std::optional<NoRoom> Overfills(const ProfileRules& rules, const Guest& guest,
     for (const auto& [name, wanted] : *guest.requests) {
       if (wanted <= 0 || Ignored(rules, name)) continue;
       if (sum[name] > AmountOf(allocatable, name)) {
-        return NoRoom{"capacity", fmt::format("{} of {} {}", sum[name],
-                                              AmountOf(allocatable, name), name)};
+        return NoRoom{"capacity",
+                      fmt::format("{} of {} {}", sum[name], AmountOf(allocatable, name), name)};
       }
     }
   }
@@ -138,8 +138,8 @@ std::optional<NoRoom> Overfills(const ProfileRules& rules, const Guest& guest,
     for (const cluster::HostPort& used : cluster::HostPortsOf(other.pod->spec)) {
       const auto conflicts = [&](const auto& port) { return cluster::Conflicts(port, used); };
       if (std::any_of(wanted.begin(), wanted.end(), conflicts)) {
-        return NoRoom{"host-ports", fmt::format("port {} is used by {}", used.port,
-                                                other.pod->meta.name)};
+        return NoRoom{"host-ports",
+                      fmt::format("port {} is used by {}", used.port, other.pod->meta.name)};
       }
     }
   }

@@ -20,7 +20,7 @@ namespace knx::sim {
 struct ProfileRules {
   bool node_name = false, unschedulable = false, taints = false, affinity = false;
   bool ports = false, fit = false;
-  std::set<std::string> ignored_resources;      // of fit: names, and groups as "group/"
+  std::set<std::string> ignored_resources;  // of fit: names, and groups as "group/"
   bool complete = true;  // every filter of the profile is among those above, and fully understood
 };
 using Rules = std::map<std::string, ProfileRules, std::less<>>;  // by scheduler name
@@ -37,7 +37,8 @@ struct Guest {
   const k8s::Pod* pod = nullptr;
   const Amounts* requests = nullptr;
 };
-// Why the pod does not fit beside the others, of which it is none; in each the name of an invariant.
+// Why the pod does not fit beside the others, of which it is none; in each the name of an
+// invariant.
 struct NoRoom {
   std::string_view invariant;  // "capacity", "pod-count" or "host-ports"
   std::string what;

@@ -12,7 +12,7 @@ struct PodSelection {
   std::string namespace_;  // empty: any
   std::string name;        // empty: any; a '*' stands for any text
   k8s::StringMap labels;
-  std::string owner;       // the name of its controller, or of a Deployment above that
+  std::string owner;  // the name of its controller, or of a Deployment above that
 
   [[nodiscard]] bool Matches(const k8s::Pod& pod) const;
   // "pods web-* with app=web"

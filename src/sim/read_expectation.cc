@@ -117,7 +117,8 @@ void ReadExpectation(FieldReader& fields, Expectation& out) {
   fields.Read("reason", out.reason);
   ReadMatch(fields, "message", "message_contains", "message_prefix", out.message);
   fields.Map("spread", [&](FieldReader& spread) { ReadSpread(spread, out.spread); });
-  fields.ForEach("events", [&](FieldReader& event) { ReadEvent(event, out.events.emplace_back()); });
+  fields.ForEach("events",
+                 [&](FieldReader& event) { ReadEvent(event, out.events.emplace_back()); });
 
   ReadRange(fields, "evictions", out.evictions);
   ReadRange(fields, "bind_failures", out.bind_failures);

@@ -1,10 +1,10 @@
 #include "sim/read_steps.h"
 
-#include <array>
-#include <utility>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <array>
+#include <utility>
 
 #include "k8s/object_fields.h"
 #include "sim/agenda.h"
@@ -88,9 +88,9 @@ void ReadTolerations(FieldReader& fields, std::vector<k8s::Toleration>& out) {
     k8s::Toleration& toleration = out.emplace_back();
     item.Read("key", toleration.key);
     item.Read("value", toleration.value);
-    item.ReadEnum("operator", toleration.op,
-                  {{"Equal", k8s::TolerationOperator::kEqual},
-                   {"Exists", k8s::TolerationOperator::kExists}});
+    item.ReadEnum(
+        "operator", toleration.op,
+        {{"Equal", k8s::TolerationOperator::kEqual}, {"Exists", k8s::TolerationOperator::kExists}});
     k8s::ReadTaintEffect(item, toleration.effect);
     item.Read("tolerationSeconds", toleration.seconds);
   });
@@ -147,8 +147,8 @@ void ReadCallFault(FieldReader& fields, std::string_view key, CallFault& out) {
                    {"no_answer", Kind::kNoAnswer},
                    {"vanish", Kind::kVanish},
                    {"slow", Kind::kSlow}});
-  out.delay = out.kind == Kind::kTimeout || out.kind == Kind::kSlow ? Duration::Seconds(30)
-                                                                    : Duration{};
+  out.delay =
+      out.kind == Kind::kTimeout || out.kind == Kind::kSlow ? Duration::Seconds(30) : Duration{};
   ReadSpan(fields, "delay", out.delay);
   fields.Read("error", out.error);
   fields.Read("count", out.count, IntegerLimits{.min = 1, .max = kMaxCount});
@@ -230,9 +230,10 @@ bool ReadNodeVerb(FieldReader& fields, Happening& out) {
 }
 
 bool ReadRunVerb(FieldReader& fields, Happening& out) {
-  const std::pair<std::string_view, PassTime::Kind> verbs[] = {{"run_for", PassTime::Kind::kFor},
-                                                          {"run_until", PassTime::Kind::kUntil},
-                                                          {"settle", PassTime::Kind::kSettle}};
+  const std::pair<std::string_view, PassTime::Kind> verbs[] = {
+      {"run_for", PassTime::Kind::kFor},
+      {"run_until", PassTime::Kind::kUntil},
+      {"settle", PassTime::Kind::kSettle}};
   for (const auto& [verb, kind] : verbs) {
     if (Duration span; ReadSpan(fields, verb, span)) {
       out = PassTime{.kind = kind, .span = span};
@@ -243,10 +244,9 @@ bool ReadRunVerb(FieldReader& fields, Happening& out) {
 }
 
 constexpr std::array<std::string_view, 18> kVerbs = {
-    "create",     "delete",      "scale",        "cordon",   "uncordon",
-    "drain",      "kill_node",   "restart_node", "bind",     "update_node",
-    "update_pod", "restart_scheduler", "fault",  "run_for",  "run_until",
-    "settle",     "expect",      "at"};
+    "create",    "delete",       "scale",     "cordon",      "uncordon",   "drain",
+    "kill_node", "restart_node", "bind",      "update_node", "update_pod", "restart_scheduler",
+    "fault",     "run_for",      "run_until", "settle",      "expect",     "at"};
 
 template <class T, class Read>
 bool ReadVerb(FieldReader& fields, std::string_view verb, Happening& out, Read read) {
@@ -297,8 +297,8 @@ void ReadStep(FieldReader& fields, std::string_view file, Step& out, Duration& o
   int verbs = 0;
   for (const std::string_view verb : kVerbs) verbs += verb != "at" && fields.Has(verb) ? 1 : 0;
   if (fields.ok() && verbs != 1) {
-    fields.FailHere(fmt::format("needs exactly one of {}",
-                                fmt::join(kVerbs.begin(), kVerbs.end() - 1, ", ")));
+    fields.FailHere(
+        fmt::format("needs exactly one of {}", fmt::join(kVerbs.begin(), kVerbs.end() - 1, ", ")));
   }
   Happening& what = out.what;
   if (ReadNodeVerb(fields, what) || ReadRunVerb(fields, what)) return;

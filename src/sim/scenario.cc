@@ -12,11 +12,16 @@ using k8s::FieldReader;
 
 void ReadTiming(FieldReader& fields, Timing& out) {
   const std::pair<std::string_view, Duration*> spans[] = {
-      {"watch", &out.watch},           {"call", &out.call},
-      {"controller", &out.controller}, {"start", &out.start},
-      {"stop", &out.stop},             {"resize", &out.resize},
-      {"node_grace", &out.node_grace}, {"eviction_retry", &out.eviction_retry},
-      {"pod_gc", &out.pod_gc},         {"job_backoff", &out.job_backoff},
+      {"watch", &out.watch},
+      {"call", &out.call},
+      {"controller", &out.controller},
+      {"start", &out.start},
+      {"stop", &out.stop},
+      {"resize", &out.resize},
+      {"node_grace", &out.node_grace},
+      {"eviction_retry", &out.eviction_retry},
+      {"pod_gc", &out.pod_gc},
+      {"job_backoff", &out.job_backoff},
   };
   for (const auto& [key, span] : spans) ReadSpan(fields, key, *span);
 }

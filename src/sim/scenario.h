@@ -1,6 +1,6 @@
 // A scenario: a cluster, what happens in it, and what must be true, as read from a YAML file.
-// The format is described in docs/scenarios.md. Reading checks everything that can be checked without
-// running it; errors have file, line and field.
+// The format is described in docs/scenarios.md. Reading checks everything that can be checked
+// without running it; errors have file, line and field.
 #pragma once
 
 #include <cstdint>
@@ -89,9 +89,9 @@ struct PassTime {
   Duration span;
 };
 
-using Happening = std::variant<Create, Delete, Scale, NodeAction, UpdateNode, UpdatePod,
-                               BindByOther, RestartScheduler, WatchFault, CallFault, PassTime,
-                               Expectation>;
+using Happening =
+    std::variant<Create, Delete, Scale, NodeAction, UpdateNode, UpdatePod, BindByOther,
+                 RestartScheduler, WatchFault, CallFault, PassTime, Expectation>;
 
 struct Step {
   SourcePlace place;

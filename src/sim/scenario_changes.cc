@@ -1,8 +1,8 @@
 // What a scenario does to objects that are there.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "sim/scenario_runner.h"
 #include "sim/workload_controller.h"

@@ -1,9 +1,9 @@
 #include "sim/scenario_runner.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
-
-#include <fmt/format.h>
 
 namespace knx::sim {
 
@@ -53,8 +53,7 @@ bool ScenarioRunner::StepOnce(Duration limit) {
 bool ScenarioRunner::RunUntil(Duration when) {
   while (StepOnce(when)) {
   }
-  return !stopped_ && !late_error_.has_value() && !cluster_.violation().has_value() &&
-         when <= end_;
+  return !stopped_ && !late_error_.has_value() && !cluster_.violation().has_value() && when <= end_;
 }
 
 bool ScenarioRunner::Settle(Duration limit) {
@@ -126,11 +125,13 @@ Status ScenarioRunner::Do(const Expectation& expectation) {
   ExpectationResult result;
   result.place = step_->place;
   result.expected = expectation.ToString();
-  if (expectation.within) result.expected += fmt::format(", within {}", FormatDuration(*expectation.within));
+  if (expectation.within)
+    result.expected += fmt::format(", within {}", FormatDuration(*expectation.within));
   if (expectation.not_before) {
     result.expected += fmt::format(", not before {}", FormatDuration(*expectation.not_before));
   }
-  if (expectation.stays) result.expected += fmt::format(", for {}", FormatDuration(*expectation.stays));
+  if (expectation.stays)
+    result.expected += fmt::format(", for {}", FormatDuration(*expectation.stays));
   if (const auto found = Judge(expectation)) {
     result.found = fmt::format("{} (at {})", *found, FormatAt(cluster_.now()));
   } else {

@@ -1,6 +1,6 @@
 // Plays a scenario on a cluster: does its steps in order and holds what is there against what is
-// expected. A step that cannot be done (deleting a pod that is not there) is an error with its place;
-// an expectation that is not met is a result, and the steps after it are still done.
+// expected. A step that cannot be done (deleting a pod that is not there) is an error with its
+// place; an expectation that is not met is a result, and the steps after it are still done.
 #pragma once
 
 #include <functional>

@@ -1,9 +1,9 @@
 #include "sim/scheduler_driver.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "k8s/names.h"
 #include "sim/object_json.h"
@@ -79,6 +79,7 @@ void SchedulerDriver::Start(const StartOptions& options) {
     ++counts_.restarts;
     log_.Note(agenda_.now() - begin_, "restart");
   }
+  invariants_.OnStart();
   RecordCall("start");
   if (options.pods_first) pods_.Start(options.age);
   nodes_.Start(options.age);
@@ -138,8 +139,7 @@ void SchedulerDriver::ArmWake() {
   const Time wake = engine_->NextWake();
   if (wake >= armed_) return;
   armed_ = wake;
-  agenda_.At(
-      wake, [this, life = life_] { Wake(life); }, Agenda::Weight::kBackground);
+  agenda_.At(wake, [this, life = life_] { Wake(life); }, Agenda::Weight::kBackground);
 }
 
 void SchedulerDriver::Wake(std::uint64_t life) {

@@ -1,10 +1,10 @@
 #include "sim/simulation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "framework/profile_builder.h"
 #include "k8s/read_object.h"

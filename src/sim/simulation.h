@@ -1,7 +1,8 @@
-// A run of the embedded cluster from texts to results: what a command line needs, and nothing of how it works.
-// Does no I/O and asks no clock: files come in as texts, what happens goes out through the functions of the request.
-// Bad input is an error with file, line and field; an expectation that is not met or an invariant that breaks is part
-// of the result, because by then there is something to show.
+// A run of the embedded cluster from texts to results: what a command line needs, and nothing of
+// how it works. Does no I/O and asks no clock: files come in as texts, what happens goes out
+// through the functions of the request. Bad input is an error with file, line and field; an
+// expectation that is not met or an invariant that breaks is part of the result, because by then
+// there is something to show.
 #pragma once
 
 #include <cstdint>
@@ -41,24 +42,27 @@ enum class Checking {
 };
 
 struct SimulationRequest {
-  // Manifests, everything of which is there from the beginning; or one scenario (a file with `scenario:`).
+  // Manifests, everything of which is there from the beginning; or one scenario (a file with
+  // `scenario:`).
   std::vector<TextFile> files;
   // A KubeSchedulerConfiguration. Wins over that of a scenario; without either, the defaults.
   std::optional<TextFile> config;
-  // Ends the run, counted from its beginning. Without it a scenario ends with its last step, and manifests when
-  // nothing changes any more, at the latest after an hour.
+  // Ends the run, counted from its beginning. Without it a scenario ends with its last step, and
+  // manifests when nothing changes any more, at the latest after an hour.
   std::optional<Duration> until;
   std::optional<std::uint64_t> seed;  // wins over that of a scenario; 1 without either
   int threads = 1;
   Checking checking = Checking::kAsInTests;
   bool keep_log = true;  // without, the result has the hash of the decision log and no lines
 
-  // Reads what a scenario names (config_file, manifests), relative to the scenario. Refused if not set.
+  // Reads what a scenario names (config_file, manifests), relative to the scenario. Refused if not
+  // set.
   std::function<Result<std::string>(std::string_view path)> read_file;
-  // Gets the input of the scheduler as JSON, one line (without its end) per call, from which it can be replayed.
+  // Gets the input of the scheduler as JSON, one line (without its end) per call, from which it can
+  // be replayed.
   std::function<void(std::string_view line)> record;
-  // Called often, at least once for every slice of decisions; who listens decides how often to show something.
-  // False ends the run here.
+  // Called often, at least once for every slice of decisions; who listens decides how often to show
+  // something. False ends the run here.
   std::function<bool(const SimulationProgress&)> progress;
 };
 
@@ -85,18 +89,19 @@ struct NodeUse {
   std::string name;
   bool ready = true;
   bool unschedulable = false;
-  std::vector<std::string> taints;  // "key=value:NoSchedule"
-  std::int64_t pods = 0;            // that take room there
+  std::vector<std::string> taints;     // "key=value:NoSchedule"
+  std::int64_t pods = 0;               // that take room there
   std::vector<ResourceUse> resources;  // cpu, memory, the rest by name; pods among them
 };
 
 struct SimulationCounts {
-  std::int64_t pods_created = 0, pods_placed = 0, pods_succeeded = 0, pods_failed = 0, pods_deleted = 0;
+  std::int64_t pods_created = 0, pods_placed = 0, pods_succeeded = 0, pods_failed = 0,
+               pods_deleted = 0;
   std::int64_t pods_waiting = 0, pods_running = 0;  // at the end
-  std::int64_t evictions = 0;                       // pods asked to go by somebody other than their owner
-  std::int64_t bind_failures = 0;                   // answers, whatever the reason
-  std::int64_t failed_attempts = 0;                 // attempts that ended without a place
-  std::int64_t faults = 0;                          // injected
+  std::int64_t evictions = 0;        // pods asked to go by somebody other than their owner
+  std::int64_t bind_failures = 0;    // answers, whatever the reason
+  std::int64_t failed_attempts = 0;  // attempts that ended without a place
+  std::int64_t faults = 0;           // injected
   std::int64_t scheduler_restarts = 0;
   std::int64_t steps = 0, full_checks = 0;
 };
@@ -130,7 +135,7 @@ struct SimulationResult {
 
   std::vector<std::string> log;  // every action of the scheduler, a line each
   std::uint64_t log_lines = 0;
-  std::uint64_t hash = 0;        // of those lines: equal input and seed give equal hashes
+  std::uint64_t hash = 0;  // of those lines: equal input and seed give equal hashes
 
   // Nothing broke and every expectation was met.
   [[nodiscard]] bool ok() const;

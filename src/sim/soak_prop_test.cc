@@ -1,8 +1,7 @@
 // Random clusters, random work, random faults: whatever happens, the invariants hold, and once
 // everything is quiet every pod has a place or a reason.
-#include <gtest/gtest.h>
-
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include "k8s/names.h"
 #include "sim/annotations.h"
@@ -38,7 +37,9 @@ class Soak {
     cluster_.Create(std::move(node));
   }
 
-  std::string AnyNode() { return fmt::format("node-{}", 1 + random_.Below(static_cast<std::uint64_t>(nodes_))); }
+  std::string AnyNode() {
+    return fmt::format("node-{}", 1 + random_.Below(static_cast<std::uint64_t>(nodes_)));
+  }
 
   PodPtr AnyPod() {
     const auto& pods = cluster_.store().All<k8s::Pod>();
@@ -76,9 +77,8 @@ class Soak {
         (void)cluster_.api().DeletePod(KeyOf(*pod), Actor::kUser);
         break;
       case 1:
-        (void)cluster_.api().UpdatePod(KeyOf(*pod), Actor::kUser, [](k8s::Pod& p) {
-          p.spec.scheduling_gates.clear();
-        });
+        (void)cluster_.api().UpdatePod(KeyOf(*pod), Actor::kUser,
+                                       [](k8s::Pod& p) { p.spec.scheduling_gates.clear(); });
         break;
       case 2:
         (void)cluster_.api().UpdatePod(KeyOf(*pod), Actor::kUser, [](k8s::Pod& p) {
@@ -114,8 +114,8 @@ class Soak {
       case 6:
         (void)cluster_.api().UpdateNode(name, Actor::kUser, [this](k8s::Node& node) {
           std::erase_if(node.taints, [](const k8s::Taint& t) { return t.key == "bad"; });
-          const auto effect = random_.Chance(50) ? k8s::TaintEffect::kNoSchedule
-                                                 : k8s::TaintEffect::kNoExecute;
+          const auto effect =
+              random_.Chance(50) ? k8s::TaintEffect::kNoSchedule : k8s::TaintEffect::kNoExecute;
           if (random_.Chance(50)) node.taints.push_back({"bad", "", effect});
         });
         break;

@@ -1,9 +1,9 @@
 #include "sim/store.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
-
-#include <fmt/format.h>
 
 namespace knx::sim {
 namespace {

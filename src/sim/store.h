@@ -1,5 +1,6 @@
 // The objects of the embedded cluster, every version of them immutable, and who is told of changes.
-// Knows no rule of the API server (that is api_server.h): it keeps versions, uids, times and indexes.
+// Knows no rule of the API server (that is api_server.h): it keeps versions, uids, times and
+// indexes.
 #pragma once
 
 #include <cstdint>

@@ -64,9 +64,10 @@ TEST_F(StoreTest, FindsPodsByNodeAndOwner) {
 TEST(Conditions, ChangeTheirTimeWithTheirStatusOnly) {
   std::vector<k8s::Condition> conditions;
   const auto set = [&](const char* status, const char* reason, std::int64_t now) {
-    SetCondition(conditions,
-                 {.type = "T", .status = status, .reason = reason, .message = {}, .last_transition = {}},
-                 Time{now});
+    SetCondition(
+        conditions,
+        {.type = "T", .status = status, .reason = reason, .message = {}, .last_transition = {}},
+        Time{now});
   };
   set("False", "A", 1);
   set("False", "B", 2);

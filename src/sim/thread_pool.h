@@ -1,5 +1,5 @@
-// Threads that share the chunks of a parallel loop. Which thread takes which chunk is left to chance;
-// the engine's chunks are made so that this cannot be seen in a decision.
+// Threads that share the chunks of a parallel loop. Which thread takes which chunk is left to
+// chance; the engine's chunks are made so that this cannot be seen in a decision.
 #pragma once
 
 #include <condition_variable>

@@ -6,8 +6,8 @@
 namespace knx::sim {
 
 struct Timing {
-  Duration watch = Duration::Milliseconds(1);  // from a write until the scheduler is told
-  Duration call = Duration::Milliseconds(2);   // a request on its way, and again its answer
+  Duration watch = Duration::Milliseconds(1);        // from a write until the scheduler is told
+  Duration call = Duration::Milliseconds(2);         // a request on its way, and again its answer
   Duration controller = Duration::Milliseconds(10);  // from a write until a controller acts on it
   Duration start = Duration::Seconds(1);             // from bound to running
   Duration stop = Duration::Seconds(1);              // from deleted to gone, within its grace

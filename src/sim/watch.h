@@ -1,10 +1,10 @@
 // How the scheduler hears of one kind of object: a list, then every change, in order and some time
 // after it was written. With faults: late, twice, or not at all until the next list.
 //
-// What it promises even then: the view of the listener is at all times one that the cluster had, and
-// it never goes back (a relist may be old, but not older than what was told before; only a scheduler
-// that starts may be given a list that is). What a finished pod does is nobody's business, so it is
-// told as gone, as a real scheduler's field selector has it.
+// What it promises even then: the view of the listener is at all times one that the cluster had,
+// and it never goes back (a relist may be old, but not older than what was told before; only a
+// scheduler that starts may be given a list that is). What a finished pod does is nobody's
+// business, so it is told as gone, as a real scheduler's field selector has it.
 #pragma once
 
 #include <cstdint>
@@ -77,9 +77,9 @@ class Watch {
 
   bool started_ = false;
   bool connected_ = false;
-  std::uint64_t life_ = 0;        // grows with Start, Stop, Disconnect: older entries are void
-  std::uint64_t last_told_ = 0;   // version
-  Objects told_;                  // by uid, or name for nodes
+  std::uint64_t life_ = 0;       // grows with Start, Stop, Disconnect: older entries are void
+  std::uint64_t last_told_ = 0;  // version
+  Objects told_;                 // by uid, or name for nodes
   std::deque<Pending> pending_;
   std::deque<Change> history_;
   Duration history_span_;

@@ -1,11 +1,11 @@
 #include "sim/workload_controller.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <tuple>
 #include <utility>
-
-#include <fmt/format.h>
 
 namespace knx::sim {
 namespace {
@@ -38,8 +38,9 @@ std::int64_t OrdinalOf(const k8s::Workload& set, const k8s::Pod& pod) {
 }  // namespace
 
 void SetLabel(k8s::StringMap& map, std::string_view key, std::string_view value) {
-  const auto at = std::lower_bound(map.begin(), map.end(), key,
-                                   [](const auto& entry, std::string_view k) { return entry.first < k; });
+  const auto at =
+      std::lower_bound(map.begin(), map.end(), key,
+                       [](const auto& entry, std::string_view k) { return entry.first < k; });
   if (at != map.end() && at->first == key) {
     at->second = std::string(value);
   } else {
@@ -53,10 +54,8 @@ k8s::Pod PodFromTemplate(const k8s::PodTemplate& pod_template, std::string_view 
   pod.meta.namespace_ = owner.namespace_;
   pod.meta.labels = pod_template.meta.labels;
   pod.meta.annotations = pod_template.meta.annotations;
-  pod.meta.owners = {{.kind = std::string(owner_kind),
-                      .name = owner.name,
-                      .uid = owner.uid,
-                      .controller = true}};
+  pod.meta.owners = {
+      {.kind = std::string(owner_kind), .name = owner.name, .uid = owner.uid, .controller = true}};
   pod.spec = pod_template.spec;
   return pod;
 }
@@ -90,7 +89,8 @@ void WorkloadController::OnWrite(const Write<k8s::Pod>& write) {
 
 void WorkloadController::OnWrite(const Write<k8s::Namespace>& write) {
   if (write.after != nullptr) return;
-  agenda_.After(timing_.controller, [this, name = write.before->meta.name] { DeleteNamespace(name); });
+  agenda_.After(timing_.controller,
+                [this, name = write.before->meta.name] { DeleteNamespace(name); });
 }
 
 void WorkloadController::Enqueue(const std::string& key) {
@@ -129,8 +129,8 @@ std::vector<PodPtr> WorkloadController::ActivePods(const k8s::Workload& workload
 bool WorkloadController::CreatePod(const k8s::Workload& workload, k8s::Pod pod) {
   const auto created = api_.Create(std::move(pod), Actor::kController);
   if (created.ok()) return true;
-  complaints_.try_emplace(fmt::format("{} {}/{}", KindName(workload.kind),
-                                      workload.meta.namespace_, workload.meta.name),
+  complaints_.try_emplace(fmt::format("{} {}/{}", KindName(workload.kind), workload.meta.namespace_,
+                                      workload.meta.name),
                           created.error().message);
   // Refused now is not refused for ever: a missing PriorityClass may come.
   agenda_.After(

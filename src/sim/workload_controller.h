@@ -1,7 +1,7 @@
 // ReplicaSets, ReplicationControllers, StatefulSets and Deployments: as many pods as they say, made
-// from their template, named and labelled as Kubernetes does. Replaces what is lost, removes what is
-// too much, and takes its pods with it when it goes. Changing the template of what exists (a rolling
-// update) is not among the things it does.
+// from their template, named and labelled as Kubernetes does. Replaces what is lost, removes what
+// is too much, and takes its pods with it when it goes. Changing the template of what exists (a
+// rolling update) is not among the things it does.
 #pragma once
 
 #include <map>
@@ -45,7 +45,7 @@ class WorkloadController : public StoreListener {
   ApiServer& api_;
   const Timing& timing_;
   std::set<std::string> pending_;
-  std::map<std::string, std::string> by_uid_;  // of workloads: key
+  std::map<std::string, std::string> by_uid_;      // of workloads: key
   std::map<std::string, std::string> complaints_;  // owner: why
 };
 

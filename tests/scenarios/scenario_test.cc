@@ -1,5 +1,5 @@
-// Runs every scenario below tests/scenarios, with one thread and with four: expectations must be met,
-// no invariant may break, and both must have decided alike.
+// Runs every scenario below tests/scenarios, with one thread and with four: expectations must be
+// met, no invariant may break, and both must have decided alike.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -233,8 +233,8 @@ TEST(NodeAffinity, AddsTheAffinityOfTheConfiguration) {
   const cluster::NodeRow disk =
       AddNode(state, NodeBuilder("disk").Label("pool", "batch").Label("disk", "ssd"));
   const cluster::NodeRow other = AddNode(state, NodeBuilder("other").Label("zone", "a"));
-  const auto plain = testing::View(state, AddPod(state, PodBuilder("plain")));
-  const auto prepared = affinity.PreFilter(plain);
+  const cluster::PodId pod = AddPod(state, PodBuilder("plain"));
+  const auto prepared = affinity.PreFilter(testing::View(state, pod));
   EXPECT_EQ(testing::Judge(prepared, batch), testing::Fits());
   EXPECT_EQ(testing::Judge(prepared, other),
             testing::Never({"node(s) didn't match scheduler-enforced node affinity"}));
@@ -244,6 +244,7 @@ TEST(NodeAffinity, AddsTheAffinityOfTheConfiguration) {
   EXPECT_EQ(testing::Judge(zoned, disk), kNoMatch);
 
   const cluster::NodeRow rows[] = {batch, disk};
+  const auto plain = testing::View(state, pod);
   EXPECT_EQ(testing::Scores(affinity.PreScore(plain), rows), (std::vector<std::int64_t>{0, 100}));
 
   framework::ClusterEvent event;

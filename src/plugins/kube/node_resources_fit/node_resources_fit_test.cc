@@ -283,11 +283,11 @@ TEST(NodeResourcesFit, DividesAsIntegersDoUpToTheLargest) {
   for (const std::int64_t whole : {std::int64_t{1}, std::int64_t{3}, std::int64_t{7919},
                                    (std::int64_t{1} << 46) - 1, std::int64_t{1} << 46, INT64_MAX}) {
     for (int percent = 0; percent <= 100; ++percent) {
-      const auto exact = static_cast<std::int64_t>(static_cast<__int128>(whole) * percent / 100);
-      for (const std::int64_t part : {exact - 1, exact, exact + 1}) {
+      const __int128 exact = static_cast<__int128>(whole) * percent / 100;
+      for (const __int128 part : {exact - 1, exact, exact + 1}) {
         if (part < 0 || part > whole) continue;
-        EXPECT_EQ(Percent(part, whole),
-                  static_cast<std::int64_t>(static_cast<__int128>(part) * 100 / whole));
+        EXPECT_EQ(Percent(static_cast<std::int64_t>(part), whole),
+                  static_cast<std::int64_t>(part * 100 / whole));
       }
     }
   }

@@ -1,0 +1,122 @@
+#include "cmd/run_report.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace knx::cmd {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr std::int64_t kGi = std::int64_t{1} << 30;
+
+sim::NodeUse SomeNode(std::string name, std::int64_t cores) {
+  sim::NodeUse node;
+  node.name = std::move(name);
+  node.pods = 1;
+  node.resources = {{"cpu", 500, cores * 1000}, {"memory", kGi, 8 * kGi}, {"pods", 1, 110}};
+  return node;
+}
+
+std::string Plain(const sim::SimulationResult& result) {
+  return FormatRun(result, "a.yaml", Palette(false));
+}
+
+std::int64_t LinesWith(const std::string& text, std::string_view what) {
+  std::int64_t count = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+TEST(FormatRun, TellsNothingOfAnEmptyCluster) {
+  const std::string text = Plain({});
+  EXPECT_THAT(text, HasSubstr("Manifests: a.yaml\n"));
+  EXPECT_THAT(text, HasSubstr("Nodes: 0\n"));
+  EXPECT_THAT(text, HasSubstr("Nothing waits.\n"));
+  EXPECT_THAT(text, HasSubstr("Decision log: 0 lines, hash 0000000000000000\n"));
+}
+
+TEST(FormatRun, ShowsEveryNodeOfASmallCluster) {
+  sim::SimulationResult result;
+  for (int i = 1; i <= 20; ++i) result.nodes.push_back(SomeNode(fmt::format("node-{}", i), 4));
+  const std::string text = Plain(result);
+  EXPECT_EQ(LinesWith(text, "ready"), 20);
+  EXPECT_THAT(text, HasSubstr("    node-20  1/110  0.5/4  1/8 GiB  ready\n"));
+  EXPECT_THAT(text, Not(HasSubstr("more")));
+}
+
+TEST(FormatRun, SumsUpTheNodesOfALargeCluster) {
+  sim::SimulationResult result;
+  for (int i = 1; i <= 1000; ++i) result.nodes.push_back(SomeNode(fmt::format("a-{}", i), 4));
+  for (int i = 1; i <= 1000; ++i) result.nodes.push_back(SomeNode(fmt::format("b-{}", i), 8));
+  result.nodes[600].ready = false;
+  const std::string text = Plain(result);
+  EXPECT_THAT(text, HasSubstr("  1000 nodes with 4 cores, 8 GiB\n"));
+  EXPECT_THAT(text, HasSubstr("a-601"));
+  EXPECT_THAT(text, HasSubstr("not ready"));
+  EXPECT_EQ(LinesWith(text, "… and 994 more"), 2);
+  EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 40);
+}
+
+TEST(FormatRun, SurvivesNodesThatAreAllDifferentAndAmountsWithoutBounds) {
+  sim::SimulationResult result;
+  for (int i = 1; i <= 100; ++i) result.nodes.push_back(SomeNode(fmt::format("n-{}", i), i));
+  for (sim::NodeUse& node : result.nodes) node.resources[1].allocatable = INT64_MAX;
+  const std::string text = Plain(result);
+  EXPECT_THAT(text, HasSubstr("88 nodes of 88 other shapes\n"));
+  EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 60);
+}
+
+TEST(FormatRun, NamesEveryKindOfTrouble) {
+  sim::SimulationResult result;
+  result.scenario = "a pod waits";
+  result.why = "it must";
+  result.expectations = {
+      {.place = {"a.yaml", 3, 5}, .met = true, .expected = "met", .found = ""},
+      {.place = {"a.yaml", 7, 5}, .met = false, .expected = "2 placed", .found = "1 placed"}};
+  result.violation = {.invariant = "capacity", .at = Duration::Seconds(90), .what = "too much"};
+  result.warnings = {"a plugin is not built yet"};
+  const std::string text = Plain(result);
+  EXPECT_THAT(text, HasSubstr("Scenario: a pod waits\n  it must\n"));
+  EXPECT_THAT(text, HasSubstr("until an invariant broke"));
+  EXPECT_THAT(text, HasSubstr("Expectations: 1 of 2 met\n  a.yaml:7:5: not met\n"
+                              "      expected: 2 placed\n      found: 1 placed\n"));
+  EXPECT_THAT(text, HasSubstr("Invariant broken: capacity, at 1m30s\n      too much\n"));
+  EXPECT_THAT(text, HasSubstr("Warnings:\n  a plugin is not built yet\n"));
+}
+
+TEST(FormatRun, SaysWhatWaitsWhyAndForHowLong) {
+  sim::SimulationResult result;
+  result.ended = Duration::Minutes(10);
+  for (int i = 1; i <= 3; ++i) {
+    sim::PodOutcome pod;
+    pod.namespace_ = "default";
+    pod.owner = fmt::format("Job/train-{}", i);
+    pod.name = fmt::format("train-{}-x", i);
+    pod.phase = "Pending";
+    pod.message = "0/3 nodes are available: 3 Insufficient cpu.";
+    pod.requests = {{"cpu", "4"}, {"nvidia.com/gpu", "1"}};
+    pod.created = Duration::Minutes(i);
+    result.pods.push_back(pod);
+  }
+  const std::string text = Plain(result);
+  EXPECT_THAT(text, HasSubstr("  Job/train-* (3)     0/3  3 waiting\n"));
+  EXPECT_THAT(text, HasSubstr("Waiting: 3 pods\n"
+                              "  3 pods of Job/train-* (3), for up to 9m00s; "
+                              "each wants 4 cores, 1 nvidia.com/gpu\n"
+                              "      0/3 nodes are available: 3 Insufficient cpu.\n"));
+}
+
+TEST(FormatRun, MarksOnlyWithColoursOn) {
+  EXPECT_THAT(Plain({}), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(FormatRun({}, "a.yaml", Palette(true)), HasSubstr("\x1b[1mNodes: 0\x1b[0m"));
+}
+
+}  // namespace
+}  // namespace knx::cmd

@@ -1,0 +1,189 @@
+// Reading scenarios: what is refused and with which words, and what short forms come to.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "sim/manifest_tree.h"
+#include "sim/scenario.h"
+
+namespace knx::sim {
+namespace {
+
+Result<Scenario> Read(const std::string& text) {
+  KNX_TRY(std::vector<k8s::YamlNode> documents, k8s::ParseYaml(text, "s.yaml"));
+  return ReadScenario(std::move(documents.at(0)), "s.yaml");
+}
+
+TEST(ReadScenario, RefusesMistakesWithFileLineAndField) {
+  const std::string head = "scenario: s\nwhy: w\n";
+  struct Case {
+    const char *name, *text, *want;
+  };
+  const Case cases[] = {
+      {"no why", "scenario: s\n", "s.yaml:1:1: why: missing, but required"},
+      {"unknown field", "scenario: s\nwhy: w\nstep: []\n", "step"},
+      {"no verb", "scenario: s\nwhy: w\nsteps:\n- at: 1s\n",
+       "s.yaml:4:3: steps[0]: needs exactly one of create, delete"},
+      {"two verbs", "scenario: s\nwhy: w\nsteps:\n- { run_for: 1s, settle: 1s }\n",
+       "s.yaml:4:3: steps[0]: needs exactly one of"},
+      {"unknown verb", "scenario: s\nwhy: w\nsteps:\n- jump: 1\n  run_for: 1s\n", "steps[0].jump"},
+      {"negative time", "scenario: s\nwhy: w\nsteps:\n- run_for: -1s\n",
+       "s.yaml:4:12: steps[0].run_for: -1s is out of range"},
+      {"time goes back",
+       "scenario: s\nwhy: w\nsteps:\n- { at: 2s, run_for: 1s }\n- { at: 1s, run_for: 1s }\n",
+       "s.yaml:5:3: steps[1].at: is earlier than that of a step before"},
+      {"bad quantity",
+       "scenario: s\nwhy: w\nsteps:\n- create: { pod: a, requests: { cpu: many } }\n",
+       "s.yaml:4:37:"},
+      {"unknown create field",
+       "scenario: s\nwhy: w\nsteps:\n- create: { pod: a, request: { cpu: 1 } }\n",
+       "steps[0].create.request"},
+      {"nothing to create", "scenario: s\nwhy: w\nsteps:\n- create: { count: 2 }\n",
+       "steps[0].create: says nothing to make"},
+      {"two kinds", "scenario: s\nwhy: w\nsteps:\n- create: { pod: a, job: b }\n",
+       "steps[0].create.job: only one of it and pod can be made here"},
+      {"replicas of a pod", "scenario: s\nwhy: w\nsteps:\n- create: { pod: a, replicas: 2 }\n",
+       "steps[0].create.replicas: a pod has count"},
+      {"twice",
+       "scenario: s\nwhy: w\nsteps:\n- create: { pod: a, scheduler: x, spec: { schedulerName: y } "
+       "}\n",
+       "steps[0].create.scheduler: is given in spec.schedulerName already"},
+      {"bad name", "scenario: s\nwhy: w\nsteps:\n- create: { pod: A B }\n", "s.yaml:4:18:"},
+      {"unknown kind",
+       "scenario: s\nwhy: w\ncluster:\n  objects:\n  - { apiVersion: v1, kind: Cake }\n",
+       "s.yaml:5:29: cluster.objects[0].kind: \"Cake\" of apiVersion \"v1\" is not known"},
+      {"node without a name", "scenario: s\nwhy: w\ncluster: { nodes: [{ count: 2 }] }\n",
+       "cluster.nodes[0].name: missing"},
+      {"unknown node field", "scenario: s\nwhy: w\ncluster: { nodes: [{ name: a, cpu: 2 }] }\n",
+       "cluster.nodes[0].cpu"},
+      {"empty expectation", "scenario: s\nwhy: w\nsteps:\n- expect: { within: 1s }\n",
+       "steps[0].expect: says nothing that could be true"},
+      {"bad range", "scenario: s\nwhy: w\nsteps:\n- expect: { placed: many }\n",
+       "s.yaml:4:21: steps[0].expect.placed: \"many\" is not a number or a range"},
+      {"not before without within",
+       "scenario: s\nwhy: w\nsteps:\n- expect: { placed: 1, not_before: 1s }\n",
+       "steps[0].expect.not_before: needs `within` beside it"},
+      {"no fault", "scenario: s\nwhy: w\nsteps:\n- fault: { count: 1 }\n",
+       "steps[0].fault: needs exactly one of bind, status and watch"},
+      {"unknown fault", "scenario: s\nwhy: w\nsteps:\n- fault: { bind: explode }\n",
+       "steps[0].fault.bind"},
+      {"two watch faults",
+       "scenario: s\nwhy: w\nsteps:\n- fault: { watch: pods, late: 1s, duplicate: 2 }\n",
+       "needs exactly one of late, duplicate and lost_for"},
+      {"no pods", "scenario: s\nwhy: w\nsteps:\n- delete: { grace: 0 }\n",
+       "steps[0].delete: says of no pods"},
+      {"both configs", "scenario: s\nwhy: w\nconfig: x\nconfig_file: y\n",
+       "config_file: must not be given together with config"},
+      {"ends_as alone", "scenario: s\nwhy: w\nsteps:\n- create: { pod: a, ends_as: Failed }\n",
+       "ends_as: needs run_for beside it"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    const auto read = Read(c.text);
+    ASSERT_FALSE(read.ok());
+    EXPECT_NE(read.error().ToString().find(c.want), std::string::npos) << read.error().ToString();
+    EXPECT_TRUE(read.error().ToString().starts_with("s.yaml:")) << read.error().ToString();
+  }
+}
+
+std::vector<k8s::Object> Make(const std::string& create, std::int64_t number = 1) {
+  auto scenario = Read("scenario: s\nwhy: w\nsteps:\n- create: " + create + "\n");
+  EXPECT_TRUE(scenario.ok()) << scenario.error().ToString();
+  if (!scenario.ok()) return {};
+  auto made = MakeObjects(std::get<Create>(scenario->steps[0].what).what, number, "s.yaml");
+  EXPECT_TRUE(made.ok()) << made.error().ToString();
+  return made.ok() ? *std::move(made) : std::vector<k8s::Object>();
+}
+
+TEST(MakeObjects, TurnsShortFormsIntoObjects) {
+  const auto pods = Make(
+      "{ pod: web-$i, namespace: shop, labels: { n: \"$i\" }, requests: { cpu: 2 }, gates: [g], "
+      "host_ports: [80], run_for: 3s, priority_class: p, node_selector: { a: b }, grace: 5, "
+      "tolerations: [{ key: k, operator: Exists }] }",
+      7);
+  ASSERT_EQ(pods.size(), 1U);
+  const auto& pod = std::get<k8s::Pod>(pods[0]);
+  EXPECT_EQ(pod.meta.name, "web-7");
+  EXPECT_EQ(pod.meta.namespace_, "shop");
+  EXPECT_EQ(pod.meta.labels, (k8s::StringMap{{"n", "7"}}));
+  ASSERT_EQ(pod.spec.containers.size(), 1U);
+  EXPECT_EQ(pod.spec.containers[0].resources.requests[0].second, k8s::Quantity::FromUnits(2));
+  EXPECT_EQ(pod.spec.containers[0].ports[0].host_port, 80);
+  EXPECT_EQ(pod.spec.scheduling_gates, std::vector<std::string>{"g"});
+  EXPECT_EQ(pod.spec.priority_class_name, "p");
+  EXPECT_EQ(pod.spec.node_selector, (k8s::StringMap{{"a", "b"}}));
+  EXPECT_EQ(pod.spec.tolerations.size(), 1U);
+  EXPECT_EQ(pod.spec.termination_grace_seconds, 5);
+  EXPECT_EQ(pod.meta.annotations, (k8s::StringMap{{"sim.kubenexus.io/run-for", "3s"}}));
+
+  const auto jobs = Make("{ job: j, parallelism: 3, completions: 4, indexed: true }");
+  const auto& job = std::get<k8s::Job>(jobs[0]);
+  EXPECT_EQ(job.parallelism, 3);
+  EXPECT_EQ(job.completions, 4);
+  EXPECT_TRUE(job.indexed);
+  EXPECT_EQ(job.pod_template.meta.labels, (k8s::StringMap{{"app", "j"}}));
+
+  const auto sets =
+      Make("{ statefulset: db, replicas: 2, spec: { containers: [{ name: a }, { name: b }] } }");
+  const auto& set = std::get<k8s::Workload>(sets[0]);
+  EXPECT_EQ(set.kind, k8s::WorkloadKind::kStatefulSet);
+  EXPECT_EQ(set.replicas, 2);
+  EXPECT_EQ(set.pod_template.spec.containers.size(), 2U);
+
+  EXPECT_EQ(Make("{ objects: [{ apiVersion: v1, kind: Namespace, metadata: { name: n-$i } }, "
+                 "{ apiVersion: v1, kind: Namespace, metadata: { name: m } }] }")
+                .size(),
+            2U);
+}
+
+TEST(Numbered, ReplacesNumbersAndNothingElse) {
+  struct Case {
+    const char *text, *want;
+  };
+  const Case cases[] = {
+      {"node-$i", "node-10"},
+      {"$i", "10"},
+      {"zone-$(i%3)", "zone-1"},
+      {"rack-$(i/4)-x", "rack-2-x"},
+      {"$id", "$id"},
+      {"$(i%0)", "$(i%0)"},
+      {"$(j)", "$(j)"},
+      {"a$", "a$"},
+      {"$i-$i", "10-10"},
+      {"$(i%", "$(i%"},
+      {"$(i+1)", "$(i+1)"},
+      {"no", "no"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(Numbered(std::string_view(c.text), 10), c.want) << c.text;
+}
+
+TEST(ParseNumberRange, ReadsNumbersAndRanges) {
+  struct Case {
+    const char* text;
+    std::optional<std::pair<std::int64_t, std::int64_t>> want;
+  };
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const Case cases[] = {
+      {"3", {{3, 3}}},
+      {"2..4", {{2, 4}}},
+      {">= 2", {{2, kMost}}},
+      {">=2", {{2, kMost}}},
+      {"<= 4", {{0, 4}}},
+      {"4..2", {}},
+      {"-1", {}},
+      {"", {}},
+      {"a", {}},
+      {"1..", {}},
+      {"99999999999999999999", {}},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.text);
+    const auto got = ParseNumberRange(c.text);
+    ASSERT_EQ(got.has_value(), c.want.has_value());
+    if (got) {
+      EXPECT_EQ(std::pair(got->min, got->max), *c.want);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace knx::sim

@@ -1,0 +1,271 @@
+#include "sim/simulation.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "k8s/read_object.h"
+#include "sim/cluster_for_test.h"
+#include "sim/object_json.h"
+#include "sim/thread_pool.h"
+
+namespace knx::sim {
+namespace {
+
+SimulationRequest RequestFor(std::string text, std::string name = "s.yaml") {
+  SimulationRequest request;
+  request.files = {{std::move(name), std::move(text)}};
+  return request;
+}
+
+constexpr const char* kManifests = R"(apiVersion: v1
+kind: Pod
+metadata: {name: fits, labels: {app: x}}
+spec: {containers: [{name: c, resources: {requests: {cpu: "1"}}}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: too-big}
+spec: {schedulerName: kubenexus-scheduler, containers: [{name: c, resources: {requests: {cpu: "9"}}}]}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: job}
+spec:
+  completions: 2
+  template:
+    metadata: {annotations: {sim.kubenexus.io/run-for: 10s}}
+    spec: {priorityClassName: high, containers: [{name: c}]}
+---
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {name: high}
+value: 10
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n1}
+status: {allocatable: {cpu: "4", memory: 8Gi}}
+)";
+
+TEST(Simulate, RunsManifestsUntilNothingChanges) {
+  const auto result = Simulate(RequestFor(kManifests));
+  ASSERT_TRUE(result.ok()) << result.error().ToString();
+  EXPECT_TRUE(result->ok());
+  EXPECT_TRUE(result->settled);
+  ASSERT_EQ(result->pods.size(), 4U);
+  EXPECT_EQ(result->pods[0].name, "fits");
+  EXPECT_EQ(result->pods[0].node, "n1");
+  EXPECT_EQ(result->pods[0].phase, "Running");
+  EXPECT_EQ(result->pods[1].owner, "Job/job");
+  EXPECT_EQ(result->pods[1].phase, "Succeeded");
+  EXPECT_EQ(result->pods[1].priority, 10);
+  EXPECT_EQ(result->pods[3].reason, "Unschedulable");
+  EXPECT_TRUE(result->pods[3].message.starts_with("0/1 nodes are available: 1 Insufficient cpu."));
+  ASSERT_EQ(result->nodes.size(), 1U);
+  EXPECT_EQ(result->nodes[0].resources[0].name, "cpu");
+  EXPECT_EQ(result->nodes[0].resources[0].requested, 1000);
+  EXPECT_EQ(result->nodes[0].resources[0].allocatable, 4000);
+  EXPECT_EQ(result->nodes[0].pods, 1);
+  EXPECT_EQ(result->counts.pods_created, 4);
+  EXPECT_EQ(result->counts.pods_placed, 3);
+  EXPECT_EQ(result->counts.pods_succeeded, 2);
+  EXPECT_EQ(result->counts.pods_waiting, 1);
+  EXPECT_FALSE(result->log.empty());
+  EXPECT_EQ(result->log_lines, result->log.size());
+  EXPECT_EQ(FormatHash(0xabc), "0000000000000abc");
+}
+
+TEST(Simulate, StopsAtTheGivenTimeAndWhenAsked) {
+  SimulationRequest request = RequestFor(kManifests);
+  request.until = Duration::Seconds(3);
+  const auto early = Simulate(request);
+  ASSERT_TRUE(early.ok());
+  EXPECT_EQ(early->ended, Duration::Seconds(3));
+  EXPECT_FALSE(early->settled);
+  request.until.reset();
+  int calls = 0;
+  request.progress = [&](const SimulationProgress& progress) {
+    EXPECT_EQ(progress.nodes, 1);
+    return ++calls < 10;
+  };
+  const auto stopped = Simulate(request);
+  ASSERT_TRUE(stopped.ok());
+  EXPECT_TRUE(stopped->stopped);
+}
+
+TEST(Simulate, ReportsMistakesWithTheirPlace) {
+  struct Case {
+    const char *name, *text, *want;
+  };
+  const Case cases[] = {
+      {"not yaml", "a: [", "m.yaml:1"},
+      {"not an object", "a: 1\n", "m.yaml:1:1"},
+      {"no such class",
+       "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {priorityClassName: x, containers: "
+       "[{name: c}]}\n",
+       "m.yaml:1:1: pods \"p\" is forbidden: no PriorityClass with name x was found"},
+      {"twice",
+       "apiVersion: v1\nkind: Namespace\nmetadata: {name: p}\n---\napiVersion: v1\nkind: "
+       "Namespace\nmetadata: {name: p}\n",
+       "m.yaml:5:1: namespaces \"p\" already exists"},
+      {"a step that cannot be done", "scenario: s\nwhy: w\nsteps:\n- delete: { pod: nobody }\n",
+       "m.yaml:4:3: steps[0]: pod nobody: there is none"},
+      {"a wrong configuration",
+       "scenario: s\nwhy: w\nconfig: |\n  apiVersion: kubescheduler.config.k8s.io/v1\n  kind: "
+       "Nonsense\n",
+       "m.yaml:5:"},
+      {"a configuration elsewhere", "scenario: s\nwhy: w\nconfig_file: c.yaml\n",
+       "c.yaml cannot be read"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    const auto result = Simulate(RequestFor(c.text, "m.yaml"));
+    ASSERT_FALSE(result.ok());
+    EXPECT_NE(result.error().ToString().find(c.want), std::string::npos)
+        << result.error().ToString();
+  }
+}
+
+TEST(Simulate, SaysWhatWasExpectedAndWhatWasFound) {
+  const auto result = Simulate(RequestFor(
+      "scenario: s\nwhy: w\ncluster: { nodes: [{ name: n, allocatable: { cpu: 1 } }] }\nsteps:\n"
+      "- create: { pod: a-$i, count: 2, requests: { cpu: 1 } }\n"
+      "- expect: { pod: a-*, placed: 2, within: 2s }\n"
+      "- expect: { pod: a-*, placed: 1 }\n"));
+  ASSERT_TRUE(result.ok()) << result.error().ToString();
+  EXPECT_FALSE(result->ok());
+  ASSERT_EQ(result->expectations.size(), 2U);
+  const ExpectationResult& first = result->expectations[0];
+  EXPECT_FALSE(first.met);
+  EXPECT_EQ(first.place.line, 6);
+  EXPECT_EQ(first.expected, "pods a-*: 2 placed, within 2s");
+  EXPECT_TRUE(first.found.starts_with("1 placed (a-1 on n; a-2 waits, Unschedulable: \"0/1 nodes"))
+      << first.found;
+  EXPECT_TRUE(result->expectations[1].met);
+}
+
+// A large cluster with everything that could depend on threads or on the order of a hash map.
+std::string LargeScenario() {
+  return R"(scenario: large
+why: w
+cluster:
+  nodes:
+  - { name: n-$i, count: 120, labels: { zone: z-$(i%3) }, allocatable: { cpu: 4, memory: 8Gi } }
+steps:
+- create: { deployment: web, replicas: 100, requests: { cpu: 500m } }
+- create: { pod: p-$i, count: 200, every: 50ms, random_gaps: true, requests: { cpu: 1 }, run_for: 20s }
+- fault: { bind: refuse, percent: 20, for: 10s }
+- fault: { watch: pods, late: 1s, for: 5s }
+- run_for: 30s
+- kill_node: n-7
+- restart_scheduler: {}
+- settle: 20m
+)";
+}
+
+TEST(Simulate, DecidesAlikeWithAnyNumberOfThreads) {
+  SimulationRequest request = RequestFor(LargeScenario());
+  const auto one = Simulate(request);
+  ASSERT_TRUE(one.ok()) << one.error().ToString();
+  EXPECT_TRUE(one->ok()) << one->violation->invariant << " " << one->violation->what;
+  EXPECT_GT(one->counts.faults, 0);
+  request.threads = 4;
+  request.keep_log = false;
+  const auto four = Simulate(request);
+  ASSERT_TRUE(four.ok());
+  EXPECT_EQ(FormatHash(one->hash), FormatHash(four->hash));
+  EXPECT_TRUE(four->log.empty());
+  EXPECT_EQ(four->log_lines, one->log_lines);
+  request.seed = 2;
+  EXPECT_NE(Simulate(request)->hash, one->hash);
+}
+
+TEST(Simulate, RecordsWhatTheSchedulerWasToldAsJson) {
+  SimulationRequest request = RequestFor(kManifests);
+  std::vector<std::string> lines;
+  request.record = [&](std::string_view line) { lines.emplace_back(line); };
+  ASSERT_TRUE(Simulate(request).ok());
+  ASSERT_GT(lines.size(), 10U);
+  EXPECT_NE(lines[0].find("\"call\":\"start\""), std::string::npos);
+  EXPECT_NE(lines[1].find("\"event\":\"node\""), std::string::npos);
+  for (const std::string& line : lines) {
+    EXPECT_TRUE(k8s::ParseJson(line, "record").ok()) << line;
+  }
+}
+
+TEST(ToJson, IsReadBackAsWhatItWas) {
+  const auto read = k8s::ReadManifests(R"(apiVersion: v1
+kind: Pod
+metadata:
+  name: p
+  namespace: ns
+  labels: {a: "1"}
+  annotations: {text: "with \"quotes\"\nand lines"}
+  ownerReferences: [{kind: Job, name: j, uid: u, controller: true}]
+spec:
+  nodeName: n
+  priority: 3
+  preemptionPolicy: Never
+  schedulingGates: [{name: g}]
+  nodeSelector: {x: y}
+  hostNetwork: true
+  overhead: {cpu: 10m}
+  activeDeadlineSeconds: 9
+  affinity:
+    nodeAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+        nodeSelectorTerms: [{matchExpressions: [{key: k, operator: In, values: [v]}]}]
+      preferredDuringSchedulingIgnoredDuringExecution:
+      - {weight: 5, preference: {matchFields: [{key: metadata.name, operator: In, values: [n]}]}}
+  tolerations: [{key: t, operator: Exists, effect: NoExecute, tolerationSeconds: 4}]
+  containers:
+  - {name: c, image: i, resources: {requests: {cpu: 1500m, memory: 1Gi}, limits: {cpu: 2}},
+     ports: [{containerPort: 80, hostPort: 8080, hostIP: 10.0.0.1, protocol: UDP}]}
+  initContainers: [{name: s, restartPolicy: Always}]
+status:
+  phase: Running
+  startTime: "2026-01-01T00:00:01Z"
+  nominatedNodeName: m
+  conditions: [{type: T, status: "True", reason: R, message: M, lastTransitionTime: "2026-01-01T00:00:02Z"}]
+  containerStatuses: [{name: c, allocatedResources: {cpu: 1}, resources: {requests: {cpu: 2}}}]
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n, labels: {a: b}}
+spec: {unschedulable: true, taints: [{key: k, value: v, effect: NoSchedule}]}
+status: {allocatable: {cpu: "4", pods: "10"}, images: [{names: [x, y], sizeBytes: 7}],
+         conditions: [{type: Ready, status: "True"}]}
+)",
+                                       "m.yaml");
+  ASSERT_TRUE(read.ok()) << read.error().ToString();
+  const auto& pod = std::get<k8s::Pod>((*read)[0].object);
+  const auto& node = std::get<k8s::Node>((*read)[1].object);
+  const auto pod_again = k8s::ReadJsonObject(ToJson(pod));
+  ASSERT_TRUE(pod_again.ok()) << pod_again.error().ToString() << ToJson(pod);
+  const auto& p = std::get<k8s::Pod>(*pod_again);
+  EXPECT_EQ(p.spec, pod.spec);
+  EXPECT_EQ(p.status, pod.status);
+  EXPECT_EQ(p.meta.annotations, pod.meta.annotations);
+  EXPECT_EQ(p.meta.owners, pod.meta.owners);
+  EXPECT_EQ(ToJson(p), ToJson(pod));
+  const auto node_again = k8s::ReadJsonObject(ToJson(node));
+  ASSERT_TRUE(node_again.ok()) << node_again.error().ToString();
+  EXPECT_EQ(ToJson(std::get<k8s::Node>(*node_again)), ToJson(node));
+}
+
+TEST(ThreadPool, DoesEveryChunkOnce) {
+  for (const int threads : {1, 2, 4}) {
+    ThreadPool pool(threads);
+    for (const std::size_t chunks : {0, 1, 3, 100}) {
+      std::vector<std::atomic<int>> done(chunks);
+      pool.Run(chunks, [&](std::size_t i) { ++done[i]; });
+      for (const auto& count : done) EXPECT_EQ(count, 1);
+    }
+    EXPECT_EQ(static_cast<bool>(pool.parallel_for()), threads > 1);
+  }
+}
+
+}  // namespace
+}  // namespace knx::sim

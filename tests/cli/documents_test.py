@@ -1,0 +1,92 @@
+"""What the documents show is what the program prints.
+
+README.md has the demo between two markers: paragraphs of its output, each of them whole. Every block
+```console in docs/cli.md is a command (`$ kubenexus …`) and everything it prints.
+
+After a change of the output, `documents_test.py <program> --update` writes the documents anew."""
+
+import re
+import shlex
+import sys
+import unittest
+
+from program import ROOT, kubenexus
+
+README = ROOT / "README.md"
+CLI = ROOT / "docs" / "cli.md"
+
+DEMO_BLOCK = re.compile(
+    r"(<!-- demo output: begin -->\n```\n)(.*?)(```\n<!-- demo output: end -->)", re.DOTALL
+)
+CONSOLE_BLOCK = re.compile(r"```console\n\$ kubenexus ([^\n]*)\n(.*?)```", re.DOTALL)
+
+
+def paragraphs(text):
+    return text.strip("\n").split("\n\n")
+
+
+def title(paragraph):
+    return paragraph.split(maxsplit=1)[0]
+
+
+def demo_paragraphs():
+    return paragraphs(kubenexus("demo", "--once").stdout)
+
+
+def demo_block(shown):
+    """The demo as it is today, in the paragraphs that the document shows."""
+    today = {title(paragraph): paragraph for paragraph in demo_paragraphs()}
+    kept = [today[title(p)] for p in paragraphs(shown) if title(p) in today]
+    return "\n\n".join(kept) + "\n"
+
+
+def output_of(command):
+    done = kubenexus(*shlex.split(command))
+    return done.stdout + done.stderr
+
+
+def update():
+    text = README.read_text(encoding="utf-8")
+    text = DEMO_BLOCK.sub(lambda m: m.group(1) + demo_block(m.group(2)) + m.group(3), text)
+    README.write_text(text, encoding="utf-8")
+    text = CLI.read_text(encoding="utf-8")
+    text = CONSOLE_BLOCK.sub(
+        lambda m: f"```console\n$ kubenexus {m.group(1)}\n{output_of(m.group(1))}```", text
+    )
+    CLI.write_text(text, encoding="utf-8")
+
+
+class Documents(unittest.TestCase):
+    maxDiff = None
+
+    def test_the_readme_shows_what_the_demo_prints(self):
+        block = DEMO_BLOCK.search(README.read_text(encoding="utf-8"))
+        self.assertIsNotNone(block)
+        shown = paragraphs(block.group(2))
+        self.assertGreaterEqual(len(shown), 4)
+        printed = demo_paragraphs()
+        for paragraph in shown:
+            self.assertIn(paragraph, printed)
+        places = [printed.index(paragraph) for paragraph in shown]
+        self.assertEqual(places, sorted(places))
+
+    def test_the_commands_of_the_manual_print_what_it_says(self):
+        blocks = CONSOLE_BLOCK.findall(CLI.read_text(encoding="utf-8"))
+        self.assertGreaterEqual(len(blocks), 3)
+        for command, shown in blocks:
+            with self.subTest(command):
+                self.assertEqual(output_of(command), shown)
+
+    def test_the_manual_names_every_field_of_the_result(self):
+        text = CLI.read_text(encoding="utf-8")
+        result = kubenexus("simulate", "examples/demo.yaml", "-o", "yaml").stdout
+        for field in sorted(set(re.findall(r"^[ -]*([A-Za-z]+):", result, re.MULTILINE))):
+            if field not in ("cpu", "memory", "pods"):
+                self.assertIn(f"`{field}`", text)
+
+
+if __name__ == "__main__":
+    if "--update" in sys.argv:
+        update()
+    else:
+        unittest.main()
