@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 
 #include "k8s/names.h"
@@ -27,7 +28,7 @@ constexpr std::array<ByteUnit, 6> kByteUnits = {{
 constexpr double kMostOfOneUnit = 10'000;
 
 const ByteUnit& UnitFor(std::int64_t bytes) {
-  const auto size = static_cast<double>(bytes < 0 ? -(bytes + 1) : bytes);
+  const double size = std::abs(static_cast<double>(bytes));
   std::size_t unit = 3;
   while (unit > 0 && size < kByteUnits[unit].bytes) --unit;
   while (unit + 1 < kByteUnits.size() && size >= kMostOfOneUnit * kByteUnits[unit].bytes) ++unit;
@@ -69,11 +70,12 @@ std::string FormatElapsed(Duration elapsed) {
   constexpr std::int64_t kMillisecond = 1'000'000;
   constexpr std::int64_t kSecond = 1'000 * kMillisecond;
   if (elapsed.ns < kSecond) return fmt::format("{}ms", elapsed.ns / kMillisecond);
-  const std::int64_t seconds = elapsed.ns / kSecond;
-  if (seconds < 60) {
+  if (elapsed.ns < 60 * kSecond) {
     const std::int64_t tenths = elapsed.ns % kSecond / (100 * kMillisecond);
-    return tenths == 0 ? fmt::format("{}s", seconds) : fmt::format("{}.{}s", seconds, tenths);
+    return tenths == 0 ? fmt::format("{}s", elapsed.ns / kSecond)
+                       : fmt::format("{}.{}s", elapsed.ns / kSecond, tenths);
   }
+  const std::int64_t seconds = (elapsed.ns - kSecond / 2) / kSecond + 1;  // rounded
   const std::int64_t minutes = seconds / 60;
   if (minutes < 60) return fmt::format("{}m{:02}s", minutes, seconds % 60);
   return fmt::format("{}h{:02}m{:02}s", minutes / 60, minutes % 60, seconds % 60);

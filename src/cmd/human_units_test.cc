@@ -68,6 +68,10 @@ TEST(FormatElapsed, SaysWhatMattersAtThatLength) {
       {.elapsed = Duration::Seconds(59), .want = "59s"},
       {.elapsed = Duration::Seconds(60), .want = "1m00s"},
       {.elapsed = Duration::Seconds(2050), .want = "34m10s"},
+      {.elapsed = Duration::Milliseconds(2'050'499), .want = "34m10s"},
+      {.elapsed = Duration::Milliseconds(2'050'500), .want = "34m11s"},
+      {.elapsed = Duration::Nanoseconds(std::numeric_limits<std::int64_t>::max()),
+       .want = "2562047h47m17s"},
       {.elapsed = Duration::Seconds(7500), .want = "2h05m00s"},
   };
   for (const Case& c : cases) EXPECT_EQ(FormatElapsed(c.elapsed), c.want);

@@ -113,7 +113,9 @@ void Fill(CommandLine& line) {
 
 knx::Result<int> Help(const CommandLine& line) {
   if (line.help_about.empty()) {
-    KNX_TRY_DONE(knx::cmd::WriteOut(line.app.help()));
+    // Asked directly, it would explain the command at hand, which is `help`.
+    KNX_TRY_DONE(knx::cmd::WriteOut(line.app.get_formatter()->make_help(
+        &line.app, line.app.get_name(), CLI::AppFormatMode::Normal)));
     return knx::cmd::kExitOk;
   }
   for (const CLI::App* command : {line.demo, line.simulate, line.config, line.version, line.help}) {

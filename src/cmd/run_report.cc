@@ -25,6 +25,7 @@ constexpr std::size_t kMaxWaitingGroups = 12;
 constexpr std::size_t kMaxWorkOfOneMessage = 6;
 constexpr std::size_t kMaxGpuColumns = 3;
 constexpr std::size_t kLineWidth = 100;
+constexpr std::string_view kSinglePod = "Pod/";  // in front of pods that nothing made
 
 const sim::ResourceUse* Find(const sim::NodeUse& node, std::string_view resource) {
   const auto found =
@@ -236,8 +237,10 @@ std::string PhasesOf(const std::vector<const sim::PodOutcome*>& pods) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+// How many owners there are, unless that is as many as there are pods.
 std::string LabelOf(const WorkGroup& work) {
-  return work.owners == 1 ? work.label : fmt::format("{} ({})", work.label, work.owners);
+  if (work.owners == 1 || work.owners == std::ssize(work.pods)) return work.label;
+  return fmt::format("{} ({})", work.label, work.owners);
 }
 
 std::string Work(const sim::SimulationResult& result, const Palette& palette) {
@@ -292,9 +295,13 @@ std::string WantsOf(const WorkGroup& work) {
 std::string WaitingLine(const WorkGroup& work, Duration now) {
   Duration longest;
   for (const sim::PodOutcome* pod : work.pods) longest = std::max(longest, now - pod->created);
-  return fmt::format("{} of {}, for {}{}{}", FormatCount(std::ssize(work.pods), "pod", "pods"),
-                     LabelOf(work), work.pods.size() == 1 ? "" : "up to ", FormatElapsed(longest),
-                     WantsOf(work));
+  const std::string label = LabelOf(work);
+  const bool alone = label.starts_with(kSinglePod);
+  return fmt::format("{} {}{}{}, for {}{}{}", FormatCount(std::ssize(work.pods), "pod", "pods"),
+                     alone ? label.substr(kSinglePod.size()) : "of " + label,
+                     work.namespace_ == "default" ? "" : " in ",
+                     work.namespace_ == "default" ? "" : work.namespace_,
+                     work.pods.size() == 1 ? "" : "up to ", FormatElapsed(longest), WantsOf(work));
 }
 
 std::string Waiting(const sim::SimulationResult& result, const Palette& palette) {

@@ -106,9 +106,9 @@ TEST(FormatRun, SaysWhatWaitsWhyAndForHowLong) {
     result.pods.push_back(pod);
   }
   const std::string text = Plain(result);
-  EXPECT_THAT(text, HasSubstr("  Job/train-* (3)     0/3  3 waiting\n"));
+  EXPECT_THAT(text, HasSubstr("  Job/train-*     0/3  3 waiting\n"));
   EXPECT_THAT(text, HasSubstr("Waiting: 3 pods\n"
-                              "  3 pods of Job/train-* (3), for up to 9m00s; "
+                              "  3 pods of Job/train-*, for up to 9m00s; "
                               "each wants 4 cores, 1 nvidia.com/gpu\n"
                               "      0/3 nodes are available: 3 Insufficient cpu.\n"));
 }

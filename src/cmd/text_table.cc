@@ -27,7 +27,7 @@ void TextTable::AddRow(std::vector<std::string> cells) {
   rows_.push_back({std::move(cells), false});
 }
 
-void TextTable::AddLine(std::string text) { rows_.push_back({{Printable(text)}, true}); }
+void TextTable::AddLine(std::string_view text) { rows_.push_back({{Printable(text)}, true}); }
 
 std::string TextTable::ToString(std::size_t indent) const {
   std::vector<std::size_t> widths;

@@ -23,7 +23,7 @@ class TextTable {
   // One cell a column; cells left out at the end are empty.
   void AddRow(std::vector<std::string> cells);
   // A line across all columns, which does not make any of them wider.
-  void AddLine(std::string text);
+  void AddLine(std::string_view text);
 
   // The titles and the rows. Every line is indented, ends with \n and has no spaces before it.
   [[nodiscard]] std::string ToString(std::size_t indent = 0) const;

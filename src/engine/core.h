@@ -41,7 +41,9 @@ class Core {
  private:
   // A pod that has a place and is on its way there. It owns its room until it is bound or
   // forgotten.
-  enum class Step : std::uint8_t { kPermit, kPreBind, kBind };
+  // kStatus: nothing is left to do but to wait until the last status written to the pod is there:
+  // written after the binding it would say again that the pod has no place.
+  enum class Step : std::uint8_t { kPermit, kPreBind, kStatus, kBind };
   struct Flight {
     Step step = Step::kPermit;
     std::size_t plugin = 0;  // position among the plugins of that step
@@ -51,6 +53,7 @@ class Core {
   // What was last written to the pod's PodScheduled condition.
   struct Condition {
     std::string reason, message;
+    ActionId patch = 0;  // that writes it, until it is reported on
   };
   // A pod as an event tells of it, when the pod itself may be gone.
   struct Departed {
@@ -88,6 +91,7 @@ class Core {
   // False: the flight waits or failed.
   bool ApplyStep(cluster::PodId id, const framework::StepResult& result, Time now);
   void Resume(cluster::PodId id, const framework::Answer& answer, Time now);
+  void AwaitStatus(cluster::PodId id, ActionId patch, Time now);
   void SendBinding(cluster::PodId id, Time now);
   void OnActionFinished(const ActionFinished& finished, Time now);
   void OnAnswer(const QuestionAnswered& answered, Time now);

@@ -91,7 +91,11 @@ void Core::Continue(PodId id, Time now) {
       continue;
     }
     Flight& flight = flights_.at(id);
-    if (flight.step == Step::kPreBind) return SendBinding(id, now);
+    if (flight.step == Step::kPreBind) {
+      const auto written = conditions_.find(id);
+      const bool outstanding = written != conditions_.end() && written->second.patch != 0;
+      return outstanding ? AwaitStatus(id, written->second.patch, now) : SendBinding(id, now);
+    }
     // Up to here the pod may be found unschedulable; from here on it can only fail.
     queue_.Done(id);
     flight.step = Step::kPreBind;
@@ -151,6 +155,15 @@ bool Core::ApplyStep(PodId id, const framework::StepResult& result, Time now) {
   return false;
 }
 
+void Core::AwaitStatus(PodId id, ActionId patch, Time now) {
+  Flight& flight = flights_.at(id);
+  flight.step = Step::kStatus;
+  flight.action = patch;
+  flight.deadline = now + options_.max_wait;
+  awaited_.emplace(patch, id);
+  binding_deadlines_.emplace_back(flight.deadline, patch);
+}
+
 void Core::SendBinding(PodId id, Time now) {
   const framework::Profile& profile = ProfileOf(id);
   const NodeRow row = state_.pod(id).node;
@@ -173,14 +186,21 @@ void Core::SendBinding(PodId id, Time now) {
 // ---- answers ----
 
 void Core::OnActionFinished(const ActionFinished& finished, Time now) {
-  if (const auto it = awaited_.find(finished.action); it != awaited_.end()) {
-    return OnBindingFinished(it->second, finished.failure, now);
+  if (const auto patch = patches_.find(finished.action); patch != patches_.end()) {
+    const auto written = conditions_.find(patch->second);
+    if (written != conditions_.end() && written->second.patch == finished.action) {
+      written->second.patch = 0;
+      // What could not be written is written again with the next attempt.
+      if (finished.failure) conditions_.erase(written);
+    }
+    patches_.erase(patch);
   }
-  const auto patch = patches_.find(finished.action);
-  if (patch == patches_.end()) return;
-  // What could not be written is written again with the next attempt.
-  if (finished.failure) conditions_.erase(patch->second);
-  patches_.erase(patch);
+  const auto awaited = awaited_.find(finished.action);
+  if (awaited == awaited_.end()) return;
+  const PodId id = awaited->second;
+  if (flights_.at(id).step == Step::kBind) return OnBindingFinished(id, finished.failure, now);
+  awaited_.erase(awaited);
+  SendBinding(id, now);
 }
 
 void Core::OnBindingFinished(PodId id, const std::optional<std::string>& failure, Time now) {
@@ -219,7 +239,7 @@ void Core::OnAnswer(const QuestionAnswered& answered, Time now) {
 
 void Core::Resume(PodId id, const framework::Answer& answer, Time now) {
   Flight& flight = flights_.at(id);
-  if (flight.step == Step::kBind) return;
+  if (flight.step != Step::kPermit && flight.step != Step::kPreBind) return;
   awaited_.erase(flight.action);
   question_deadlines_.erase({flight.deadline, flight.action});
   flight.action = 0;
@@ -247,13 +267,12 @@ void Core::Advance(Time now) {
 void Core::MeetDeadlines(Time now) {
   while (!binding_deadlines_.empty() && binding_deadlines_.front().first <= now) {
     const ActionId action = binding_deadlines_.front().second;
-    const auto it = awaited_.find(action);
-    if (it == awaited_.end()) {
+    if (!awaited_.contains(action)) {
       binding_deadlines_.pop_front();
       continue;
     }
-    OnBindingFinished(it->second,
-                      fmt::format("no answer within {}", FormatDuration(options_.max_wait)), now);
+    OnActionFinished(
+        {action, fmt::format("no answer within {}", FormatDuration(options_.max_wait))}, now);
   }
   while (!question_deadlines_.empty() && question_deadlines_.begin()->first <= now) {
     const PodId id = awaited_.at(question_deadlines_.begin()->second);
@@ -304,7 +323,6 @@ void Core::Fail(PodId id, const FailedAttempt& attempt, const std::string& messa
     }
     changed = true;
   }
-  written->second = {std::string(reason), message};
   if (!changed) return;
   PatchPodStatus patch{RefTo(id),
                        "False",
@@ -312,7 +330,9 @@ void Core::Fail(PodId id, const FailedAttempt& attempt, const std::string& messa
                        message,
                        state_.pod(id).generation,
                        std::move(nominated_node)};
-  patches_.emplace(Emit(std::move(patch)), id);
+  const ActionId action = Emit(std::move(patch));
+  patches_.emplace(action, id);
+  written->second = {std::string(reason), message, action};
 }
 
 // ---- actions ----

@@ -101,7 +101,7 @@ void Core::OnNewPod(const k8s::Pod& pod, Time now) {
   if (!IsOurs(id)) return;
   for (const k8s::Condition& condition : pod.status.conditions) {
     if (condition.type == k8s::names::kPodScheduled && condition.status == "False") {
-      conditions_[id] = {condition.reason, condition.message};
+      conditions_[id] = {condition.reason, condition.message, 0};
     }
   }
   queue_.Add(id, state_.pod(id).priority, now);

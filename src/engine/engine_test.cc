@@ -98,6 +98,29 @@ TEST_F(EngineTest, AFailedBindingGivesTheRoomBackAndIsTriedAgain) {
   EXPECT_EQ(harness_.NodeOf("q"), "a") << "the room is free for who waits";
 }
 
+TEST_F(EngineTest, ABindingWaitsUntilTheLastStatusIsWritten) {
+  harness_.HoldPatches();
+  harness_.Node(Node("a", "1"));
+  harness_.Pod(PodBuilder("p").Asks("cpu", "2"));
+  harness_.Schedule();
+  harness_.Node(Node("b", "2"));
+  harness_.Schedule();
+  EXPECT_EQ(harness_.NodeOf("p"), "") << "the status would overwrite that it is bound";
+  EXPECT_EQ(harness_.engine().Verify().value_or("equal"), "equal");
+  harness_.LetPatchesGo();
+  EXPECT_EQ(harness_.NodeOf("p"), "b");
+}
+
+TEST_F(EngineTest, AStatusNobodyReportsOnHoldsABindingUpForSoLongOnly) {
+  harness_.HoldPatches();
+  harness_.Node(Node("a", "1"));
+  harness_.Pod(PodBuilder("p").Asks("cpu", "2"));
+  harness_.Schedule();
+  harness_.Node(Node("b", "2"));
+  harness_.Pass(Duration::Minutes(15));
+  EXPECT_EQ(harness_.NodeOf("p"), "b");
+}
+
 TEST_F(EngineTest, ABindingWhoseAnswerWasLostIsRecognised) {
   harness_.Node(Node("a"));
   harness_.Pod(PodBuilder("p").Asks("cpu", "1"));

@@ -213,7 +213,7 @@ TEST(ConfigurationFiles, JsonIsReadAlike) {
 }
 
 TEST(ShippedConfiguration, HasKubeSchedulersSetInOneProfileAndAllOfOursInTheOther) {
-  const SchedulerConfiguration config = ReadFile("config/kubenexus-scheduler.yaml");
+  const SchedulerConfiguration config = ReadFile("config/config.yaml");
   ASSERT_EQ(config.profiles.size(), 2U);
   EXPECT_THAT(config.warnings, IsEmpty());
   EXPECT_EQ(config.leader_election.resource_name, "kubenexus-scheduler");

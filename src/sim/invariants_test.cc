@@ -103,13 +103,14 @@ std::string BreakPodCount() {
 std::string BreakHostPorts() {
   ChangeBinding saboteur = SendTo("port-2", "node-1");
   return Broken(&saboteur, [](ClusterForTest& cluster) {
-    for (const char* name : {"port-1", "port-2"}) {
-      k8s::Pod pod = PodForTest(name, "100m");
-      pod.spec.containers[0].ports.emplace_back().host_port = 80;
-      if (std::string(name) == "port-1") pod.spec.node_name = "node-1";
-      cluster.Create(pod);
-      cluster.RunFor(Duration::Seconds(1));
-    }
+    k8s::Pod pod = PodForTest("port-1", "100m");
+    pod.spec.containers[0].ports.emplace_back().host_port = 80;
+    pod.spec.node_name = "node-1";
+    cluster.Create(pod);
+    cluster.RunFor(Duration::Seconds(1));
+    pod.meta.name = "port-2";
+    pod.spec.node_name.clear();
+    cluster.Create(pod);
   });
 }
 
@@ -161,7 +162,7 @@ std::string BreakRecount() {
 // The scheduler is not told of a pod.
 class Silence : public Saboteur {
  public:
-  bool OnEvent(const engine::Event& event) override {
+  bool OnEvent(engine::Event& event) override {
     const auto* pod = std::get_if<engine::PodUpserted>(&event);
     return pod == nullptr || pod->pod.meta.name != "secret";
   }
@@ -172,15 +173,19 @@ std::string BreakView() {
                 [](ClusterForTest& cluster) { cluster.Create(PodForTest("secret", "1")); });
 }
 
-// A refusal is lost on its way, so that a pod waits for a reason nobody can read.
-std::string BreakStanding() {
-  AfterStepOnce saboteur([](engine::Engine& engine) {
-    auto& queue = const_cast<engine::Queue&>(engine.queue());
-    const auto waiting = queue.List(engine::QueuePlace::kUnschedulable);
-    if (waiting.empty()) return false;
-    queue.Remove(waiting.front());
+// The scheduler believes that a pod of ours is somebody else's.
+class Mislabel : public Saboteur {
+ public:
+  bool OnEvent(engine::Event& event) override {
+    auto* pod = std::get_if<engine::PodUpserted>(&event);
+    if (pod != nullptr && pod->pod.meta.name == "waits") {
+      pod->pod.spec.scheduler_name = "somebody-else";
+    }
     return true;
-  });
+  }
+};
+std::string BreakStanding() {
+  Mislabel saboteur;
   return Broken(&saboteur);
 }
 
@@ -209,7 +214,7 @@ std::string BreakDelivery() {
 std::string BreakWakeUp() {
   class Blind : public Saboteur {
    public:
-    bool OnEvent(const engine::Event& event) override {
+    bool OnEvent(engine::Event& event) override {
       const auto* node = std::get_if<engine::NodeUpserted>(&event);
       if (node == nullptr || node->node.meta.name != "node-closed" || node->node.unschedulable) {
         return true;

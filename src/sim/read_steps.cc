@@ -177,10 +177,16 @@ void ReadWatchFault(FieldReader& fields, WatchFault& out, Duration& oldest_list)
     out.kind = WatchFault::Kind::kLose;
     ++kinds;
   }
-  if (fields.ok() && kinds != 1) {
-    fields.FailHere("needs exactly one of late, duplicate and lost_for");
+  if (ReadSpan(fields, "random_every", out.every)) {
+    out.kind = WatchFault::Kind::kRandom;
+    oldest_list = std::max(oldest_list, kOldestRandomList);
+    if (out.every < Duration::Milliseconds(1)) fields.Fail("random_every", "must be 1ms at least");
+    ++kinds;
   }
-  if (out.kind == WatchFault::Kind::kLate) {
+  if (fields.ok() && kinds != 1) {
+    fields.FailHere("needs exactly one of late, duplicate, lost_for and random_every");
+  }
+  if (out.kind == WatchFault::Kind::kLate || out.kind == WatchFault::Kind::kRandom) {
     out.lasts = Duration::Minutes(1);
     ReadSpan(fields, "for", out.lasts);
   }

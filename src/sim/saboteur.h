@@ -15,8 +15,9 @@ class Saboteur {
   virtual ~Saboteur() = default;
   // May change what the scheduler wants done, before anybody has seen it.
   virtual void OnActions(std::vector<engine::Action>& /*actions*/) {}
-  // False: the scheduler is not told, although everybody believes that it was.
-  virtual bool OnEvent(const engine::Event& /*event*/) { return true; }
+  // May change what the scheduler is told. False: it is not told, although everybody believes that
+  // it was.
+  virtual bool OnEvent(engine::Event& /*event*/) { return true; }
   // False: the scheduler is not asked to decide, although it is believed to have been.
   virtual bool OnSchedule() { return true; }
   // May do anything to the scheduler after a step.

@@ -76,11 +76,15 @@ struct RestartScheduler {
   Duration down_for, stale;
   bool pods_first = false;
 };
+// Lists that end a random fault are no older than this.
+inline constexpr Duration kOldestRandomList = Duration::Seconds(10);
+
+// kRandom: one of the others, by the seed, again and again.
 struct WatchFault {
-  enum class Kind : std::uint8_t { kLate, kLose, kDuplicate };
+  enum class Kind : std::uint8_t { kLate, kLose, kDuplicate, kRandom };
   Kind kind = Kind::kLate;
   bool pods = true, nodes = true;
-  Duration by, lasts, stale;
+  Duration by, lasts, stale, every;
   std::int64_t count = 0;
 };
 struct PassTime {

@@ -189,6 +189,15 @@ Status ScenarioRunner::Do(const CallFault& fault) {
 }
 
 Status ScenarioRunner::Do(const WatchFault& fault) {
+  if (fault.kind == WatchFault::Kind::kRandom) {
+    InjectRandom(fault, cluster_.agenda().now() + fault.lasts);
+  } else {
+    Inject(fault);
+  }
+  return Ok();
+}
+
+void ScenarioRunner::Inject(const WatchFault& fault) {
   const auto inject = [&fault](auto& watch) {
     switch (fault.kind) {
       case WatchFault::Kind::kLate:
@@ -197,11 +206,30 @@ Status ScenarioRunner::Do(const WatchFault& fault) {
         return watch.Disconnect(fault.lasts, fault.stale);
       case WatchFault::Kind::kDuplicate:
         return watch.Duplicate(fault.count);
+      case WatchFault::Kind::kRandom:
+        return;
     }
   };
   if (fault.pods) inject(cluster_.scheduler().pods());
   if (fault.nodes) inject(cluster_.scheduler().nodes());
-  return Ok();
+}
+
+void ScenarioRunner::InjectRandom(const WatchFault& fault, Time end) {
+  if (cluster_.agenda().now() >= end) return;
+  Random& random = cluster_.random();
+  const auto up_to = [&random](Duration most) {
+    const auto limit = static_cast<std::uint64_t>(most.ns) + 1;
+    return Duration::Nanoseconds(static_cast<std::int64_t>(random.Below(limit)));
+  };
+  WatchFault next = fault;
+  next.kind = static_cast<WatchFault::Kind>(random.Below(3));
+  next.by = up_to(Duration::Seconds(5));
+  next.lasts = up_to(Duration::Seconds(10));
+  next.stale = up_to(kOldestRandomList);
+  next.count = 1 + static_cast<std::int64_t>(random.Below(5));
+  Inject(next);
+  cluster_.agenda().After(up_to(fault.every * 2),
+                          [this, &fault, end] { InjectRandom(fault, end); });
 }
 
 Status ScenarioRunner::Do(const RestartScheduler& restart) {

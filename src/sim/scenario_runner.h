@@ -43,6 +43,9 @@ class ScenarioRunner {
   Status Do(const PassTime& pass);
   Status Do(const Expectation& expectation);
 
+  void Inject(const WatchFault& fault);
+  // Another fault, and the next later, until `end`.
+  void InjectRandom(const WatchFault& fault, Time end);
   Status CreateOne(const Template& what, std::int64_t number);
   // Creates the ones from `next` on, each when it is due.
   void CreateLater(const Create& create, std::int64_t next);

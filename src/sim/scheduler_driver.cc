@@ -97,14 +97,15 @@ void SchedulerDriver::Stop() {
   nodes_.Stop();
   synced_ = slice_planned_ = false;
   calls_in_flight_ = 0;
+  patches_.clear();
   armed_ = kNever;
 }
 
 // ---- telling and deciding ----
 
-void SchedulerDriver::Tell(const engine::Event& event) {
-  Record(event);
+void SchedulerDriver::Tell(engine::Event event) {
   if (setup_.saboteur == nullptr || setup_.saboteur->OnEvent(event)) {
+    Record(event);
     engine_->Handle(event, agenda_.now());
   }
   if (!synced_) return;
@@ -211,16 +212,9 @@ void SchedulerDriver::CarryOut(engine::ActionId id, const engine::PatchPodStatus
   const PodPtr pod = store_.FindPod(PodKey(patch.pod.namespace_, patch.pod.name), patch.pod.uid);
   std::optional<CallFault> fault;
   if (pod != nullptr) fault = faults_.Strike(Call::kStatus, *pod, agenda_.now());
-  if (fault.has_value()) {
-    invariants_.OnStatusFailed(patch.pod.uid);
-  } else {
-    invariants_.OnStatusWritten(patch.pod.uid);
-  }
-  Request(id, fault, [this, patch] {
-    Status status = api_.PatchStatus(patch);
-    if (!status.ok()) invariants_.OnStatusFailed(patch.pod.uid);
-    return status;
-  });
+  invariants_.OnStatusWritten(patch.pod.uid);
+  patches_[id] = patch.pod.uid;
+  Request(id, fault, [this, patch] { return api_.PatchStatus(patch); });
 }
 
 void SchedulerDriver::CarryOut(engine::ActionId /*id*/, const engine::RecordEvent& event) {
@@ -269,6 +263,10 @@ void SchedulerDriver::Answer(engine::ActionId id, std::uint64_t life, const Stat
   if (!status.ok()) finished.failure = status.error().message;
   if (!status.ok() && told_.IsAwaited(id)) ++counts_.bind_failures;
   told_.OnAnswer(id, !status.ok());
+  if (const auto patch = patches_.find(id); patch != patches_.end()) {
+    if (!status.ok()) invariants_.OnStatusFailed(patch->second);
+    patches_.erase(patch);
+  }
   Tell(finished);
 }
 

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -77,7 +78,7 @@ class SchedulerDriver : public StoreListener {
   [[nodiscard]] bool Settled() const;
 
  private:
-  void Tell(const engine::Event& event);
+  void Tell(engine::Event event);
   // Takes the actions and sees to it that the scheduler is asked again in time.
   void AfterCall();
   void PlanSlice();
@@ -115,6 +116,7 @@ class SchedulerDriver : public StoreListener {
   std::unique_ptr<engine::Engine> engine_;
   std::uint64_t life_ = 0;  // grows with every start and stop: what is meant for another is void
   std::int64_t calls_in_flight_ = 0;
+  std::map<engine::ActionId, std::string> patches_;  // of conditions, unanswered: uid of the pod
   bool ever_started_ = false;
   bool slice_planned_ = false;
   bool synced_ = false;

@@ -29,7 +29,7 @@ TEST_F(SchedulerDriverTest, EveryKindOfFailedBindingEndsWithThePodBoundOnce) {
     std::int64_t failures;
   };
   const Case cases[] = {
-      {"refuse", Kind::kRefuse, Duration::Seconds(10), 1},
+      {"refuse", Kind::kRefuse, Duration::Seconds(50), 1},
       {"timeout", Kind::kTimeout, Duration::Seconds(50), 1},
       {"answer-lost", Kind::kAnswerLost, Duration::Seconds(50), 0},  // the watch was faster
       {"no-answer", Kind::kNoAnswer, Duration::Minutes(16), 0},

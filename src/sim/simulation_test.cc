@@ -130,7 +130,7 @@ TEST(Simulate, ReportsMistakesWithTheirPlace) {
 
 TEST(Simulate, SaysWhatWasExpectedAndWhatWasFound) {
   const auto result = Simulate(RequestFor(
-      "scenario: s\nwhy: w\ncluster: { nodes: [{ name: n, allocatable: { cpu: 1 } }] }\nsteps:\n"
+      "scenario: s\nwhy: w\ncluster: { nodes: [{ name: n1, allocatable: { cpu: 1 } }] }\nsteps:\n"
       "- create: { pod: a-$i, count: 2, requests: { cpu: 1 } }\n"
       "- expect: { pod: a-*, placed: 2, within: 2s }\n"
       "- expect: { pod: a-*, placed: 1 }\n"));
@@ -141,7 +141,7 @@ TEST(Simulate, SaysWhatWasExpectedAndWhatWasFound) {
   EXPECT_FALSE(first.met);
   EXPECT_EQ(first.place.line, 6);
   EXPECT_EQ(first.expected, "pods a-*: 2 placed, within 2s");
-  EXPECT_TRUE(first.found.starts_with("1 placed (a-1 on n; a-2 waits, Unschedulable: \"0/1 nodes"))
+  EXPECT_TRUE(first.found.starts_with("1 placed (a-1 on n1; a-2 waits, Unschedulable: \"0/1 nodes"))
       << first.found;
   EXPECT_TRUE(result->expectations[1].met);
 }
@@ -205,11 +205,11 @@ metadata:
   annotations: {text: "with \"quotes\"\nand lines"}
   ownerReferences: [{kind: Job, name: j, uid: u, controller: true}]
 spec:
-  nodeName: n
+  nodeName: n1
   priority: 3
   preemptionPolicy: Never
   schedulingGates: [{name: g}]
-  nodeSelector: {x: y}
+  nodeSelector: {x: z}
   hostNetwork: true
   overhead: {cpu: 10m}
   activeDeadlineSeconds: 9
@@ -218,7 +218,7 @@ spec:
       requiredDuringSchedulingIgnoredDuringExecution:
         nodeSelectorTerms: [{matchExpressions: [{key: k, operator: In, values: [v]}]}]
       preferredDuringSchedulingIgnoredDuringExecution:
-      - {weight: 5, preference: {matchFields: [{key: metadata.name, operator: In, values: [n]}]}}
+      - {weight: 5, preference: {matchFields: [{key: metadata.name, operator: In, values: [n1]}]}}
   tolerations: [{key: t, operator: Exists, effect: NoExecute, tolerationSeconds: 4}]
   containers:
   - {name: c, image: i, resources: {requests: {cpu: 1500m, memory: 1Gi}, limits: {cpu: 2}},
@@ -233,9 +233,9 @@ status:
 ---
 apiVersion: v1
 kind: Node
-metadata: {name: n, labels: {a: b}}
+metadata: {name: n1, labels: {a: b}}
 spec: {unschedulable: true, taints: [{key: k, value: v, effect: NoSchedule}]}
-status: {allocatable: {cpu: "4", pods: "10"}, images: [{names: [x, y], sizeBytes: 7}],
+status: {allocatable: {cpu: "4", pods: "10"}, images: [{names: [x, z], sizeBytes: 7}],
          conditions: [{type: Ready, status: "True"}]}
 )",
                                        "m.yaml");

@@ -113,8 +113,8 @@ class Inputs(CommandLine):
         path = self.write("bad.yaml", NODE + "---\n" + POD.replace("cpu: 1", "cpu: many"))
         done = kubenexus("simulate", path)
         self.assert_refused(done, rf"{path}:9:\d+: .*requests\.?\[?\"?cpu.*: .*many.*")
-        done = kubenexus("simulate", "-", stdin="scenario: x\nwhy: y\nsteps:\n  - fly: up\n")
-        self.assert_refused(done, r"<stdin>:4:\d+: steps\[0\].*fly.*")
+        done = kubenexus("simulate", "-", stdin="scenario: a\nwhy: b\nsteps:\n  - fly: up\n")
+        self.assert_refused(done, r"<stdin>:4:5: steps\[0\]: needs exactly one of create, .*")
         done = kubenexus("simulate", "-", stdin="kind: [unclosed\n")
         self.assert_refused(done, r"<stdin>:\d+:\d+: .*")
 
@@ -178,7 +178,7 @@ class Flags(CommandLine):
         self.assertEqual(kubenexus("help").stdout, top.stdout)
         self.assertEqual(kubenexus("--help").stdout, top.stdout)
         text = kubenexus("help", "simulate").stdout
-        for flag in ("FILE", "--config", "--until", "--seed", "-o", "--record", "--threads", "--log"):
+        for flag in "FILE --config --until --seed -o --record --threads --log".split():
             self.assertIn(flag, text)
         self.assertIn("Examples:\n", text)
         self.assertLessEqual(max(map(len, text.splitlines())), 100)
@@ -223,7 +223,7 @@ class Outcomes(CommandLine):
 
     def test_the_table_tells_what_waits_and_why(self):
         text = kubenexus("simulate", WEB).stdout
-        self.assertRegex(text, r"1 pod of Pod/too-big, for \S+; wants 6 cores, 1 GiB\n"
+        self.assertRegex(text, r"1 pod too-big, for \S+; wants 6 cores, 1 GiB\n"
                                r"      0/3 nodes are available: 3 Insufficient cpu\.")
 
     def test_json_says_everything(self):

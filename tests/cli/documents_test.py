@@ -1,7 +1,7 @@
 """What the documents show is what the program prints.
 
-README.md has the demo between two markers: paragraphs of its output, each of them whole. Every block
-```console in docs/cli.md is a command (`$ kubenexus …`) and everything it prints.
+README.md has the demo between two markers: paragraphs of its output, each of them whole. Every
+block ```console in docs/cli.md is a command (`$ kubenexus …`) and everything it prints.
 
 After a change of the output, `documents_test.py <program> --update` writes the documents anew."""
 
@@ -56,6 +56,9 @@ def update():
     CLI.write_text(text, encoding="utf-8")
 
 
+UPDATE = "if it is meant to be so: python3 tests/cli/documents_test.py bin/kubenexus --update"
+
+
 class Documents(unittest.TestCase):
     maxDiff = None
 
@@ -66,7 +69,7 @@ class Documents(unittest.TestCase):
         self.assertGreaterEqual(len(shown), 4)
         printed = demo_paragraphs()
         for paragraph in shown:
-            self.assertIn(paragraph, printed)
+            self.assertIn(paragraph, printed, UPDATE)
         places = [printed.index(paragraph) for paragraph in shown]
         self.assertEqual(places, sorted(places))
 
@@ -75,7 +78,7 @@ class Documents(unittest.TestCase):
         self.assertGreaterEqual(len(blocks), 3)
         for command, shown in blocks:
             with self.subTest(command):
-                self.assertEqual(output_of(command), shown)
+                self.assertEqual(output_of(command), shown, UPDATE)
 
     def test_the_manual_names_every_field_of_the_result(self):
         text = CLI.read_text(encoding="utf-8")

@@ -1,5 +1,5 @@
-"""Reads the YAML that kubenexus writes: blocks, quoted texts, numbers, true, false and null. Not more:
-there is no YAML reader in Python's library, and what we write should not need one."""
+"""Reads the YAML that kubenexus writes: blocks, quoted texts, numbers, true, false and null.
+Not more: Python's library has no YAML reader, and what we write should not need one."""
 
 import json
 import re

@@ -69,6 +69,15 @@ class Harness {
     engine_->Handle(ActionFinished{action, std::move(failure)}, now_);
     Collect();
   }
+  // From here on nobody answers for a status that is to be written, until they are let go.
+  void HoldPatches() { hold_patches_ = true; }
+  void LetPatchesGo() {
+    hold_patches_ = false;
+    for (const ActionId action : std::exchange(held_, {})) {
+      engine_->Handle(ActionFinished{action, std::nullopt}, now_);
+    }
+    Collect();
+  }
   void Answer(ActionId action, framework::Answer answer) {
     engine_->Handle(QuestionAnswered{action, std::move(answer)}, now_);
     Collect();
@@ -96,7 +105,11 @@ class Harness {
         sent_to_[bind->pod.name] = bind->node;
       } else if (auto* patch = std::get_if<PatchPodStatus>(&action.what)) {
         patches_.push_back(*patch);
-        engine_->Handle(ActionFinished{action.id, std::nullopt}, now_);
+        if (hold_patches_) {
+          held_.push_back(action.id);
+        } else {
+          engine_->Handle(ActionFinished{action.id, std::nullopt}, now_);
+        }
       } else if (auto* event = std::get_if<RecordEvent>(&action.what)) {
         notes_.push_back(event->reason + ": " + event->note);
       } else if (auto* question = std::get_if<AskOutside>(&action.what)) {
@@ -111,6 +124,8 @@ class Harness {
   std::map<std::string, std::string> sent_to_, bound_;
   std::vector<std::string> notes_;
   std::vector<PatchPodStatus> patches_;
+  bool hold_patches_ = false;
+  std::vector<ActionId> held_;
   std::vector<std::pair<ActionId, AskOutside>> questions_;
 };
 
