@@ -12,17 +12,15 @@ function(knx_module name)
   add_library(knx_${name} STATIC ${sources})
   target_include_directories(knx_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(knx_${name} PUBLIC ${ARG_DEPENDS})
+  knx_precompile(knx_${name} knx_base ${knx_library_headers})
 
   if(tests AND KNX_TESTS)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE knx_${name} ${ARG_TEST_DEPENDS} GTest::gtest GTest::gmock_main rapidcheck)
     target_compile_definitions(${name}_test PRIVATE KNX_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-    # Debian's rapidcheck headers do not survive our warnings.
-    target_compile_options(${name}_test PRIVATE -Wno-conversion -Wno-shadow)
-    target_precompile_headers(${name}_test PRIVATE <gtest/gtest.h> <string> <vector> <fmt/format.h>)
-    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-      target_compile_options(${name}_test PRIVATE -fpch-preprocess)  # for ccache
-    endif()
+    # Debian's rapidcheck headers do not survive our warnings. Tests are compiled more often than they run.
+    target_compile_options(${name}_test PRIVATE -Wno-conversion -Wno-shadow -O0)
+    knx_precompile(${name}_test base_test <gtest/gtest.h> <gmock/gmock.h> ${knx_library_headers})
     add_test(NAME ${name} COMMAND ${name}_test --gtest_brief=1)
   endif()
 
@@ -31,6 +29,22 @@ function(knx_module name)
       get_filename_component(target ${fuzzer} NAME_WE)
       knx_fuzz_target(${target} ${fuzzer} knx_${name})
     endforeach()
+  endif()
+endfunction()
+
+# Most of the time of a compilation goes into these, which nearly every file needs.
+set(knx_library_headers <algorithm> <functional> <map> <memory> <optional> <span> <string> <string_view> <variant>
+    <vector> <fmt/format.h> <absl/container/flat_hash_map.h>)
+
+# Compiles headers once for all targets of one kind: `first` makes them, the others use its.
+function(knx_precompile target first)
+  if(target STREQUAL first)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  else()
+    target_precompile_headers(${target} REUSE_FROM ${first})
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -fpch-preprocess)  # for ccache
   endif()
 endfunction()
 

@@ -36,8 +36,7 @@ struct ObjectMeta {
   friend bool operator==(const ObjectMeta&, const ObjectMeta&) = default;
 };
 
-// ---- selectors
-// -----------------------------------------------------------------------------------------------------
+// ---- selectors ----
 
 enum class SelectorOperator { kIn, kNotIn, kExists, kDoesNotExist, kGt, kLt };
 
@@ -78,8 +77,7 @@ struct NodeAffinity {
   friend bool operator==(const NodeAffinity&, const NodeAffinity&) = default;
 };
 
-// ---- taints
-// --------------------------------------------------------------------------------------------------------
+// ---- taints ----
 
 enum class TaintEffect { kNone, kNoSchedule, kPreferNoSchedule, kNoExecute };
 
@@ -99,8 +97,7 @@ struct Toleration {
   friend bool operator==(const Toleration&, const Toleration&) = default;
 };
 
-// ---- pods
-// ----------------------------------------------------------------------------------------------------------
+// ---- pods ----
 
 struct ResourceRequirements {
   ResourceList requests, limits;
@@ -176,8 +173,7 @@ struct Pod {
   friend bool operator==(const Pod&, const Pod&) = default;
 };
 
-// ---- nodes
-// ---------------------------------------------------------------------------------------------------------
+// ---- nodes ----
 
 struct ContainerImage {
   std::vector<std::string> names;
@@ -195,8 +191,7 @@ struct Node {
   friend bool operator==(const Node&, const Node&) = default;
 };
 
-// ---- the rest
-// ------------------------------------------------------------------------------------------------------
+// ---- the rest ----
 
 struct Namespace {
   ObjectMeta meta;

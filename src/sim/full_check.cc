@@ -14,25 +14,33 @@ using cluster::ResourceId;
 using engine::PodStanding;
 using engine::QueuePlace;
 
-std::optional<std::string> ComparePods(const cluster::State& state, const ToldView& told,
-                                       NodeRow row, const std::string& name) {
+// The pods that take room on a node: as told and decided, and those which the scheduler has a place
+// for but still holds back. `requested` is what they ask for.
+std::optional<std::string> ComparePods(const engine::Engine& engine, const ToldView& told,
+                                       NodeRow row, const std::string& name, Amounts& requested) {
+  const cluster::State& state = engine.state();
   const std::set<std::string>& wanted = told.PodsOn(name);
+  std::size_t held_back = 0;
   const auto pods = state.nodes().pods(row);
   for (const PodId id : pods) {
-    if (!wanted.contains(state.pod(id).uid)) {
-      return fmt::format("node {}: pod {} is counted there and should not be", name,
-                         state.pod(id).name);
+    const std::string& uid = state.pod(id).uid;
+    if (!wanted.contains(uid)) {
+      if (engine.Standing(uid) != PodStanding::kPaused || told.FindPod(uid) == nullptr) {
+        return fmt::format("node {}: pod {} is counted there and should not be", name,
+                           state.pod(id).name);
+      }
+      ++held_back;
     }
+    Add(requested, told.FindPod(uid)->requests);
   }
-  if (pods.size() == wanted.size()) return std::nullopt;
+  if (pods.size() == wanted.size() + held_back) return std::nullopt;
   return fmt::format("node {}: {} pods are counted, there are {}", name, pods.size(),
                      wanted.size());
 }
 
 std::optional<std::string> CompareSums(const cluster::State& state, const ToldView& told,
-                                       NodeRow row, const std::string& name) {
-  Amounts requested;
-  for (const std::string& uid : told.PodsOn(name)) Add(requested, told.FindPod(uid)->requests);
+                                       NodeRow row, const std::string& name,
+                                       const Amounts& requested) {
   const NodePtr node = told.FindNode(name);
   const Amounts allocatable = node == nullptr ? Amounts{} : ToAmounts(node->allocatable);
   for (std::uint32_t i = 0; i < state.resources().size(); ++i) {
@@ -52,8 +60,9 @@ std::optional<std::string> CompareSums(const cluster::State& state, const ToldVi
   return std::nullopt;
 }
 
-std::optional<std::string> CompareNode(const cluster::State& state, const ToldView& told,
+std::optional<std::string> CompareNode(const engine::Engine& engine, const ToldView& told,
                                        const std::string& name) {
+  const cluster::State& state = engine.state();
   const NodeRow row = state.nodes().Find(name);
   const NodePtr node = told.FindNode(name);
   if (!row.valid()) return fmt::format("node {}: not known", name);
@@ -63,8 +72,9 @@ std::optional<std::string> CompareNode(const cluster::State& state, const ToldVi
   if (node != nullptr && state.nodes().facts(row).unschedulable != node->unschedulable) {
     return fmt::format("node {}: unschedulable is wrong", name);
   }
-  if (auto difference = ComparePods(state, told, row, name)) return difference;
-  return CompareSums(state, told, row, name);
+  Amounts requested;
+  if (auto difference = ComparePods(engine, told, row, name, requested)) return difference;
+  return CompareSums(state, told, row, name, requested);
 }
 
 std::string_view StandingName(PodStanding standing) {
@@ -131,11 +141,11 @@ std::optional<std::string> CompareView(const engine::Engine& engine, const ToldV
                        told.nodes().size());
   }
   for (const auto& [name, node] : told.nodes()) {
-    if (auto difference = CompareNode(state, told, name)) return difference;
+    if (auto difference = CompareNode(engine, told, name)) return difference;
   }
   for (const auto& [name, pods] : told.occupied()) {
     if (told.FindNode(name) != nullptr) continue;
-    if (auto difference = CompareNode(state, told, name)) return difference;
+    if (auto difference = CompareNode(engine, told, name)) return difference;
   }
   return std::nullopt;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "k8s/names.h"
@@ -121,6 +122,9 @@ void Report(Cluster& cluster, SimulationResult& result) {
   result.ended = cluster.now();
   result.settled = cluster.Settled();
   for (const auto& [key, pod] : store.All<k8s::Pod>()) result.pods.push_back(OutcomeOf(*pod));
+  std::sort(result.pods.begin(), result.pods.end(), [](const PodOutcome& a, const PodOutcome& b) {
+    return std::tie(a.namespace_, a.name) < std::tie(b.namespace_, b.name);
+  });
   for (const auto& [name, node] : store.All<k8s::Node>()) {
     result.nodes.push_back(UseOf(store, *node));
   }

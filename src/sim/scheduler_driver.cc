@@ -178,7 +178,10 @@ bool SchedulerDriver::Settled() const {
                                  QueuePlace::kErrorBackoff, QueuePlace::kInFlight}) {
     if (engine_->queue().Count(place) > 0) return false;
   }
-  return true;
+  // A pod may be held back until its condition is written.
+  return std::none_of(patches_.begin(), patches_.end(), [this](const auto& patch) {
+    return engine_->Standing(patch.second) == engine::PodStanding::kPaused;
+  });
 }
 
 // ---- carrying out ----

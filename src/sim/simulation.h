@@ -101,7 +101,7 @@ struct SimulationCounts {
   std::int64_t evictions = 0;        // pods asked to go by somebody other than their owner
   std::int64_t bind_failures = 0;    // answers, whatever the reason
   std::int64_t failed_attempts = 0;  // attempts that ended without a place
-  std::int64_t faults = 0;           // injected
+  std::int64_t faults = 0;           // requests that one struck
   std::int64_t scheduler_restarts = 0;
   std::int64_t steps = 0, full_checks = 0;
 };

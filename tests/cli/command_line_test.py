@@ -315,10 +315,12 @@ class Files(CommandLine):
 class Interrupts(CommandLine):
     def interrupted(self, number, *arguments):
         path = self.write("endless.yaml", ENDLESS)
-        with subprocess.Popen([PROGRAM, "simulate", str(path), *arguments], text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        record = self.write("run.jsonl", "")
+        command = [PROGRAM, "simulate", str(path), "--record", str(record), *arguments]
+        with subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               env=environment()) as running:
-            time.sleep(1)
+            while record.stat().st_size == 0 and running.poll() is None:
+                time.sleep(0.01)
             running.send_signal(number)
             out, err = running.communicate(timeout=60)
         return running.returncode, out, err

@@ -77,7 +77,9 @@ def compare(baseline, counts):
             verdict = "ok; move the baseline down to keep what was won"
         if not reason.strip():
             verdict, good = "the baseline gives no reason", False
-        lines.append(f"{path:28} {counts[path]:>12} baseline {before:>12} {percent:+7.2f} %  {verdict}")
+        lines.append(
+            f"{path:28} {counts[path]:>12} baseline {before:>12} {percent:+7.2f} %  {verdict}"
+        )
     return lines, good
 
 
@@ -89,7 +91,7 @@ def main():
     arguments = parser.parse_args()
     stored = json.loads(BASELINE.read_text()) if BASELINE.exists() else {"paths": {}}
     if not arguments.update and stored.get("compiler") != compiler():
-        print(f"the baseline is for g++ {stored.get('compiler')}, this is g++ {compiler()}: not compared")
+        print(f"the baseline is for g++ {stored.get('compiler')}, not {compiler()}: not compared")
         return SKIPPED
     counts = count(arguments.program)
     if arguments.update:
