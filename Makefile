@@ -56,7 +56,7 @@ bench-engine: ## how many decisions a second, on one core, without I/O (build/be
 	@scripts/setup.sh build test
 	@scripts/build.sh release --tests bench-engine
 	@mkdir -p build/bench
-	@bin/bench-engine --out build/bench/engine.json
+	@bin/bench-engine --out build/bench/engine.json --commit "$$(git rev-parse --short HEAD 2>/dev/null || echo unknown)"
 
 .PHONY: test-asan
 test-asan: ## every test under the address and undefined behaviour sanitizers

@@ -117,7 +117,7 @@ TEST_F(EngineTest, AStatusNobodyReportsOnHoldsABindingUpForSoLongOnly) {
   harness_.Pod(PodBuilder("p").Asks("cpu", "2"));
   harness_.Schedule();
   harness_.Node(Node("b", "2"));
-  harness_.Pass(Duration::Minutes(15));
+  harness_.Pass(Duration::Minutes(16));
   EXPECT_EQ(harness_.NodeOf("p"), "b");
 }
 
