@@ -53,6 +53,7 @@ void Invariants::OnStart() {
     touched = std::max(touched, version);
   }
   bound_.clear();
+  held_back_.clear();
 }
 
 // ---- writes ----
@@ -71,6 +72,7 @@ void Invariants::OnWrite(const Write<k8s::Pod>& write) {
   }
   if (write.after == nullptr) {
     decided_with_.erase(pod.meta.uid);
+    held_back_.erase(pod.meta.uid);
     unwritten_.erase(pod.meta.uid);
     return;
   }
@@ -119,47 +121,67 @@ void Invariants::CheckTruth(const k8s::Pod& pod) {
 // ---- decisions ----
 
 void Invariants::OnDecision(const engine::BindPod& bind, std::uint64_t told_version) {
-  const ToldView::Told* told = told_.FindPod(bind.pod.uid);
+  const auto held = held_back_.find(bind.pod.uid);
+  if (held == held_back_.end()) {
+    decided_with_[bind.pod.uid] = told_version;
+    return CheckPlacement(bind.pod, bind.node);
+  }
+  decided_with_[bind.pod.uid] = held->second.told_version;
+  if (held->second.node != bind.node) {
+    Report("eligible-node", fmt::format("{} is bound to {} and had its place on {}", Name(bind.pod),
+                                        bind.node, held->second.node));
+  }
+  held_back_.erase(held);
+}
+
+void Invariants::OnHeldBack(const engine::PodRef& pod, const std::string& node,
+                            std::uint64_t told_version) {
+  if (held_back_.try_emplace(pod.uid, HeldBack{node, told_version}).second) {
+    CheckPlacement(pod, node);
+  }
+}
+
+void Invariants::CheckPlacement(const engine::PodRef& pod, const std::string& node) {
+  const ToldView::Told* told = told_.FindPod(pod.uid);
   if (told == nullptr) {
-    return Report("bindable-pod", fmt::format("{} is bound and not there", Name(bind.pod)));
+    return Report("bindable-pod", fmt::format("{} is bound and not there", Name(pod)));
   }
   const auto rules = rules_.find(told->pod->spec.scheduler_name);
   if (rules == rules_.end()) {
-    return Report("bindable-pod", fmt::format("{} is bound and not ours", Name(bind.pod)));
+    return Report("bindable-pod", fmt::format("{} is bound and not ours", Name(pod)));
   }
   if (!told->pod->spec.scheduling_gates.empty()) {
-    return Report("bindable-pod", fmt::format("{} is bound behind its gate", Name(bind.pod)));
+    return Report("bindable-pod", fmt::format("{} is bound behind its gate", Name(pod)));
   }
   if (told->pod->meta.deleted.has_value()) {
-    return Report("bindable-pod", fmt::format("{} is bound on its way out", Name(bind.pod)));
+    return Report("bindable-pod", fmt::format("{} is bound on its way out", Name(pod)));
   }
-  if (const std::string& there = told_.NodeOf(bind.pod.uid); !there.empty()) {
+  if (const std::string& there = told_.NodeOf(pod.uid); !there.empty()) {
     return Report("bound-once",
-                  fmt::format("{} is bound to {} and was to {}", Name(bind.pod), bind.node, there));
+                  fmt::format("{} is bound to {} and was to {}", Name(pod), node, there));
   }
-  decided_with_[bind.pod.uid] = told_version;
-  CheckAgainstTold(bind, rules->second);
+  CheckAgainstTold(pod, node, rules->second);
 }
 
-void Invariants::CheckAgainstTold(const engine::BindPod& bind, const ProfileRules& rules) {
-  const NodePtr node = told_.FindNode(bind.node);
+void Invariants::CheckAgainstTold(const engine::PodRef& pod, const std::string& name,
+                                  const ProfileRules& rules) {
+  const NodePtr node = told_.FindNode(name);
   if (node == nullptr) {
     return Report("eligible-node",
-                  fmt::format("{} is bound to {}, which is not there", Name(bind.pod), bind.node));
+                  fmt::format("{} is bound to {}, which is not there", Name(pod), name));
   }
-  const ToldView::Told* told = told_.FindPod(bind.pod.uid);
+  const ToldView::Told* told = told_.FindPod(pod.uid);
   if (const auto why = Forbids(rules, *told->pod, *node)) {
-    return Report("eligible-node",
-                  fmt::format("{} is bound to {}: {}", Name(bind.pod), bind.node, *why));
+    return Report("eligible-node", fmt::format("{} is bound to {}: {}", Name(pod), name, *why));
   }
   std::vector<Guest> others;
-  for (const std::string& uid : told_.PodsOn(bind.node)) {
+  for (const std::string& uid : told_.PodsOn(name)) {
     const ToldView::Told* other = told_.FindPod(uid);
     others.push_back({other->pod.get(), &other->requests});
   }
   if (const auto no_room = Overfills(rules, {told->pod.get(), &told->requests}, *node, others)) {
-    Report(no_room->invariant, fmt::format("{} is bound to {}, which would have {}", Name(bind.pod),
-                                           bind.node, no_room->what));
+    Report(no_room->invariant,
+           fmt::format("{} is bound to {}, which would have {}", Name(pod), name, no_room->what));
   }
 }
 

@@ -51,6 +51,10 @@ class Invariants : public StoreListener {
   void OnWrite(const Write<k8s::Node>& write) override;
   // Before the view knows of it. `told_version`: everything up to there was told.
   void OnDecision(const engine::BindPod& bind, std::uint64_t told_version);
+  // The scheduler has a place for a pod and waits for something before it binds it there. This is
+  // the moment at which the place must be right; what happens until the binding it could not know.
+  void OnHeldBack(const engine::PodRef& pod, const std::string& node, std::uint64_t told_version);
+  void OnAttemptFailed(const std::string& uid) { held_back_.erase(uid); }
   // The reason why it waits could not be written: until the next attempt nobody need know it.
   void OnStatusFailed(const std::string& uid) { unwritten_.insert(uid); }
   void OnStatusWritten(const std::string& uid) { unwritten_.erase(uid); }
@@ -68,7 +72,9 @@ class Invariants : public StoreListener {
  private:
   void Report(std::string_view invariant, std::string what);
   void FullCheck(const engine::Engine& engine, bool current);
-  void CheckAgainstTold(const engine::BindPod& bind, const ProfileRules& rules);
+  void CheckPlacement(const engine::PodRef& pod, const std::string& node);
+  void CheckAgainstTold(const engine::PodRef& pod, const std::string& node,
+                        const ProfileRules& rules);
   void CheckTruth(const k8s::Pod& pod);
 
   const Agenda& agenda_;
@@ -80,6 +86,11 @@ class Invariants : public StoreListener {
   std::map<std::string, std::uint64_t> touched_;  // node: last write that is no binding of ours
   std::map<std::string, std::uint64_t> bound_;    // node: last binding of ours
   std::map<std::string, std::uint64_t> decided_with_;  // uid: what was told when it was decided
+  struct HeldBack {
+    std::string node;
+    std::uint64_t told_version = 0;
+  };
+  std::map<std::string, HeldBack> held_back_;  // by uid
   std::set<std::string> unwritten_;
   std::int64_t steps_ = 0, full_checks_ = 0, steps_now_ = 0;
   Time last_step_;

@@ -86,11 +86,10 @@ Status NodeLifecycle::SetUnschedulable(const std::string& node, bool unschedulab
   return api_.UpdateNode(node, Actor::kUser, [unschedulable](k8s::Node& changed) {
     changed.unschedulable = unschedulable;
     // The node lifecycle controller mirrors the field in a taint.
-    constexpr std::string_view kKey = k8s::names::kTaintUnschedulable;
-    std::erase_if(changed.taints, [](const k8s::Taint& t) { return t.key == kKey; });
+    const std::string key(k8s::names::kTaintUnschedulable);
+    std::erase_if(changed.taints, [&key](const k8s::Taint& t) { return t.key == key; });
     if (unschedulable) {
-      changed.taints.push_back(
-          {.key = std::string(kKey), .value = {}, .effect = k8s::TaintEffect::kNoSchedule});
+      changed.taints.push_back({.key = key, .value = {}, .effect = k8s::TaintEffect::kNoSchedule});
     }
   });
 }

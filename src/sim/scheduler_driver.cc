@@ -130,10 +130,22 @@ void SchedulerDriver::Slice(std::uint64_t life) {
     }
     RecordCall("schedule");
     const bool decided = engine_->ScheduleOne(agenda_.now());
-    AfterCall();
+    const bool silent = AfterCall() == 0;
+    if (decided && silent) NoticeHeldBack();
     if (!decided) return invariants_.OnIdle(*engine_);
   }
   PlanSlice();
+}
+
+// A decision that led to nothing: the pod's condition is being written, and it is held back until
+// that is done.
+void SchedulerDriver::NoticeHeldBack() {
+  for (const auto& [action, pod] : patches_) {
+    if (engine_->Standing(pod.uid) != engine::PodStanding::kPaused) continue;
+    const cluster::State& state = engine_->state();
+    const cluster::NodeRow row = state.pod(state.pods().Find(pod.uid)).node;
+    invariants_.OnHeldBack(pod, state.nodes().name(row), told_version());
+  }
 }
 
 void SchedulerDriver::ArmWake() {
@@ -155,11 +167,12 @@ void SchedulerDriver::Wake(std::uint64_t life) {
   AfterCall();
 }
 
-void SchedulerDriver::AfterCall() {
+std::size_t SchedulerDriver::AfterCall() {
   std::vector<engine::Action> actions = engine_->TakeActions();
   if (setup_.saboteur != nullptr) setup_.saboteur->OnActions(actions);
   for (const engine::Action& action : actions) CarryOut(action);
   ArmWake();
+  return actions.size();
 }
 
 void SchedulerDriver::AfterStep() {
@@ -180,7 +193,7 @@ bool SchedulerDriver::Settled() const {
   }
   // A pod may be held back until its condition is written.
   return std::none_of(patches_.begin(), patches_.end(), [this](const auto& patch) {
-    return engine_->Standing(patch.second) == engine::PodStanding::kPaused;
+    return engine_->Standing(patch.second.uid) == engine::PodStanding::kPaused;
   });
 }
 
@@ -194,8 +207,7 @@ void SchedulerDriver::CarryOut(const engine::Action& action) {
 void SchedulerDriver::CarryOut(engine::ActionId id, const engine::BindPod& bind) {
   ++counts_.binds;
   events_.AddAttempt(bind.pod);
-  const std::uint64_t told_version = std::min(pods_.told_version(), nodes_.told_version());
-  invariants_.OnDecision(bind, told_version);
+  invariants_.OnDecision(bind, told_version());
   told_.OnDecision(bind.pod.uid, {bind.node, id, agenda_.now(), false});
   const PodPtr pod = store_.FindPod(PodKey(bind.pod.namespace_, bind.pod.name), bind.pod.uid);
   std::optional<CallFault> fault;
@@ -216,17 +228,21 @@ void SchedulerDriver::CarryOut(engine::ActionId id, const engine::PatchPodStatus
   std::optional<CallFault> fault;
   if (pod != nullptr) fault = faults_.Strike(Call::kStatus, *pod, agenda_.now());
   invariants_.OnStatusWritten(patch.pod.uid);
-  patches_[id] = patch.pod.uid;
+  patches_[id] = patch.pod;
   Request(id, fault, [this, patch] { return api_.PatchStatus(patch); });
 }
 
 void SchedulerDriver::CarryOut(engine::ActionId /*id*/, const engine::RecordEvent& event) {
-  if (event.reason == k8s::names::kEventFailedScheduling) ++counts_.failures;
+  if (event.reason == k8s::names::kEventFailedScheduling) {
+    ++counts_.failures;
+    invariants_.OnAttemptFailed(event.pod.uid);
+  }
   events_.Add(event, agenda_.now());
 }
 
 // Nothing in the embedded cluster answers questions of plugins; the pod is told so.
 void SchedulerDriver::CarryOut(engine::ActionId id, const engine::AskOutside& ask) {
+  invariants_.OnHeldBack(ask.pod, ask.node, told_version());
   ++calls_in_flight_;
   agenda_.After(timing_.call * 2, [this, id, life = life_, topic = ask.question.topic] {
     if (life != life_) return;
@@ -267,7 +283,7 @@ void SchedulerDriver::Answer(engine::ActionId id, std::uint64_t life, const Stat
   if (!status.ok() && told_.IsAwaited(id)) ++counts_.bind_failures;
   told_.OnAnswer(id, !status.ok());
   if (const auto patch = patches_.find(id); patch != patches_.end()) {
-    if (!status.ok()) invariants_.OnStatusFailed(patch->second);
+    if (!status.ok()) invariants_.OnStatusFailed(patch->second.uid);
     patches_.erase(patch);
   }
   Tell(finished);

@@ -6,6 +6,7 @@
 // their answers reach nobody.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -79,13 +80,20 @@ class SchedulerDriver : public StoreListener {
 
  private:
   void Tell(engine::Event event);
-  // Takes the actions and sees to it that the scheduler is asked again in time.
-  void AfterCall();
+  // Takes the actions and sees to it that the scheduler is asked again in time. Gives how many
+  // there were.
+  std::size_t AfterCall();
+  // Tells the invariants of pods that have a place and are not bound yet.
+  void NoticeHeldBack();
   void PlanSlice();
   void Slice(std::uint64_t life);
   void ArmWake();
   void Wake(std::uint64_t life);
 
+  // Every change up to this version has been told.
+  [[nodiscard]] std::uint64_t told_version() const {
+    return std::min(pods_.told_version(), nodes_.told_version());
+  }
   void CarryOut(const engine::Action& action);
   void CarryOut(engine::ActionId id, const engine::BindPod& bind);
   void CarryOut(engine::ActionId id, const engine::PatchPodStatus& patch);
@@ -116,7 +124,7 @@ class SchedulerDriver : public StoreListener {
   std::unique_ptr<engine::Engine> engine_;
   std::uint64_t life_ = 0;  // grows with every start and stop: what is meant for another is void
   std::int64_t calls_in_flight_ = 0;
-  std::map<engine::ActionId, std::string> patches_;  // of conditions, unanswered: uid of the pod
+  std::map<engine::ActionId, engine::PodRef> patches_;  // of conditions, unanswered
   bool ever_started_ = false;
   bool slice_planned_ = false;
   bool synced_ = false;
