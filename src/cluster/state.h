@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/symbol.h"
+#include "cluster/bystanders.h"
 #include "cluster/change_log.h"
 #include "cluster/image_table.h"
 #include "cluster/label_sets.h"
@@ -87,6 +88,12 @@ class State {
   // What the pod takes from the node it is on.
   [[nodiscard]] NodeTable::Usage usage_of(PodId id) const;
 
+  // ---- everything else ----
+  // Pods and nodes are not taken here.
+  void UpsertObject(const k8s::Object& object) { bystanders_.Upsert(object); }
+  void RemoveObject(const k8s::Object& object) { bystanders_.Remove(object); }
+  [[nodiscard]] const Bystanders& bystanders() const { return bystanders_; }
+
   // ---- words ----
   [[nodiscard]] const SymbolTable& words() const { return words_; }
   [[nodiscard]] const ResourceNames& resources() const { return resource_names_; }
@@ -120,8 +127,9 @@ class State {
   [[nodiscard]] std::optional<std::string> Verify() const;
   struct Bytes {
     std::size_t nodes = 0, pods = 0, classes = 0, labels = 0, words = 0, changes = 0;
+    std::size_t bystanders = 0;
     [[nodiscard]] std::size_t total() const {
-      return nodes + pods + classes + labels + words + changes;
+      return nodes + pods + classes + labels + words + changes + bystanders;
     }
   };
   [[nodiscard]] Bytes bytes() const;
@@ -162,6 +170,7 @@ class State {
   ClassTable classes_;
   LabelSets label_sets_;
   PodTable pods_;
+  Bystanders bystanders_;
   std::map<NodeRow, std::vector<PodId>> nominations_;
   ChangeLog fact_changes_, usage_changes_;
   std::vector<Change> journal_;

@@ -130,6 +130,7 @@ State::Bytes State::bytes() const {
   bytes.labels = label_sets_.bytes();
   bytes.words = words_.bytes() + resource_names_.bytes();
   bytes.changes = fact_changes_.bytes() + usage_changes_.bytes();
+  bytes.bystanders = bystanders_.bytes();
   return bytes;
 }
 

@@ -14,6 +14,12 @@ void Core::Handle(const Event& event, Time now) {
   if (const auto* node = std::get_if<NodeUpserted>(&event)) return OnNode(node->node, now);
   if (const auto* node = std::get_if<NodeDeleted>(&event)) return OnNodeDeleted(node->name, now);
   if (const auto* answer = std::get_if<QuestionAnswered>(&event)) return OnAnswer(*answer, now);
+  if (const auto* other = std::get_if<ObjectUpserted>(&event)) {
+    return state_.UpsertObject(other->object);
+  }
+  if (const auto* other = std::get_if<ObjectDeleted>(&event)) {
+    return state_.RemoveObject(other->object);
+  }
   if (const auto* pod = std::get_if<PodDeleted>(&event)) {
     if (const PodId id = state_.pods().Find(pod->uid); id.valid()) RemovePod(id, now);
   }

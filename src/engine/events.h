@@ -29,6 +29,15 @@ struct PodDeleted {
   std::string uid;
 };
 
+// Any other object is there, or is as it says now: a namespace, a service, a budget, a claim, …
+struct ObjectUpserted {
+  k8s::Object object;
+};
+// As it was last known.
+struct ObjectDeleted {
+  k8s::Object object;
+};
+
 // An action was carried out, or was not.
 struct ActionFinished {
   ActionId action = 0;
@@ -41,7 +50,7 @@ struct QuestionAnswered {
   framework::Answer answer;
 };
 
-using Event = std::variant<NodeUpserted, NodeDeleted, PodUpserted, PodDeleted, ActionFinished,
-                           QuestionAnswered>;
+using Event = std::variant<NodeUpserted, NodeDeleted, PodUpserted, PodDeleted, ObjectUpserted,
+                           ObjectDeleted, ActionFinished, QuestionAnswered>;
 
 }  // namespace knx::engine

@@ -42,10 +42,11 @@ class EventSet {
   [[nodiscard]] constexpr bool Contains(EventKind kind) const { return (bits_ & Bit(kind)) != 0; }
 
  private:
-  static constexpr std::uint32_t Bit(EventKind kind) {
-    return std::uint32_t{1} << static_cast<std::uint32_t>(kind);
+  static_assert(static_cast<unsigned>(EventKind::kCount) <= 64);
+  static constexpr std::uint64_t Bit(EventKind kind) {
+    return std::uint64_t{1} << static_cast<unsigned>(kind);
   }
-  std::uint32_t bits_ = 0;
+  std::uint64_t bits_ = 0;
 };
 
 // The pod that an event is about, as it was or is. Valid during the call only.

@@ -14,6 +14,13 @@ namespace {
 // Decisions between two looks at what else is due.
 constexpr int kSliceOfLargeClusters = 64;
 
+std::string ObjectNames(const k8s::Object& object) {
+  const k8s::ObjectMeta& meta =
+      std::visit([](const auto& value) -> const k8s::ObjectMeta& { return value.meta; }, object);
+  return fmt::format("\"kind\":{},\"namespace\":{},\"name\":{}", object.index(),
+                     JsonText(meta.namespace_), JsonText(meta.name));
+}
+
 std::string EventJson(const engine::Event& event) {
   struct Writer {
     std::string operator()(const engine::NodeUpserted& e) const {
@@ -27,6 +34,12 @@ std::string EventJson(const engine::Event& event) {
     }
     std::string operator()(const engine::PodDeleted& e) const {
       return fmt::format("\"event\":\"podDeleted\",\"uid\":{}", JsonText(e.uid));
+    }
+    std::string operator()(const engine::ObjectUpserted& e) const {
+      return fmt::format("\"event\":\"object\",{}", ObjectNames(e.object));
+    }
+    std::string operator()(const engine::ObjectDeleted& e) const {
+      return fmt::format("\"event\":\"objectDeleted\",{}", ObjectNames(e.object));
     }
     std::string operator()(const engine::ActionFinished& e) const {
       const std::string failure =
@@ -81,6 +94,7 @@ void SchedulerDriver::Start(const StartOptions& options) {
   }
   invariants_.OnStart();
   RecordCall("start");
+  ListOthers<k8s::Namespace, k8s::Service, k8s::Workload, k8s::PodDisruptionBudget>();
   if (options.pods_first) pods_.Start(options.age);
   nodes_.Start(options.age);
   if (!options.pods_first) pods_.Start(options.age);

@@ -56,6 +56,11 @@ class SchedulerDriver : public StoreListener {
   void OnWrite(const Write<k8s::Pod>& write) override { pods_.OnWrite(write); }
   void OnWrite(const Write<k8s::Node>& write) override { nodes_.OnWrite(write); }
 
+  void OnWrite(const Write<k8s::Namespace>& write) override { OnOther(write); }
+  void OnWrite(const Write<k8s::Service>& write) override { OnOther(write); }
+  void OnWrite(const Write<k8s::Workload>& write) override { OnOther(write); }
+  void OnWrite(const Write<k8s::PodDisruptionBudget>& write) override { OnOther(write); }
+
   [[nodiscard]] Watch<k8s::Pod>& pods() { return pods_; }
   [[nodiscard]] Watch<k8s::Node>& nodes() { return nodes_; }
   [[nodiscard]] CallFaults& faults() { return faults_; }
@@ -79,6 +84,24 @@ class SchedulerDriver : public StoreListener {
   [[nodiscard]] bool Settled() const;
 
  private:
+  // Kinds without faults of their own: told as late as the others, never lost.
+  template <class T>
+  void OnOther(const Write<T>& write) {
+    if (engine_ == nullptr) return;
+    engine::Event event = write.after
+                              ? engine::Event(engine::ObjectUpserted{k8s::Object(*write.after)})
+                              : engine::Event(engine::ObjectDeleted{k8s::Object(*write.before)});
+    agenda_.After(timing_.watch, [this, life = life_, told = std::move(event)] {
+      if (life == life_) Tell(told);
+    });
+  }
+  template <class... T>
+  void ListOthers() {
+    const auto list = [this]<class Kind>(const Store::Table<Kind>& table) {
+      for (const auto& [key, object] : table) Tell(engine::ObjectUpserted{k8s::Object(*object)});
+    };
+    (list(store_.All<T>()), ...);
+  }
   void Tell(engine::Event event);
   // Takes the actions and sees to it that the scheduler is asked again in time. Gives how many
   // there were.

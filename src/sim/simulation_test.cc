@@ -189,7 +189,8 @@ TEST(Simulate, RecordsWhatTheSchedulerWasToldAsJson) {
   ASSERT_TRUE(Simulate(request).ok());
   ASSERT_GT(lines.size(), 10U);
   EXPECT_NE(lines[0].find("\"call\":\"start\""), std::string::npos);
-  EXPECT_NE(lines[1].find("\"event\":\"node\""), std::string::npos);
+  EXPECT_NE(lines[1].find("\"event\":\"object\""), std::string::npos) << "the namespace";
+  EXPECT_NE(lines[2].find("\"event\":\"node\""), std::string::npos);
   for (const std::string& line : lines) {
     EXPECT_TRUE(k8s::ParseJson(line, "record").ok()) << line;
   }
