@@ -25,7 +25,7 @@ ClassCache::ClassCache(const framework::Profile& profile, const cluster::State& 
 
 void ClassCache::Prepare() {
   prepared_ = std::make_unique<PreparedClass>(profile_, state_, id_, cluster::PodId{});
-  first_usage_order_ = 0xFFFF;
+  first_usage_order_ = kNoOrder;
   for (const PreparedFilter& filter : prepared_->filters()) {
     if (filter.scope == Scope::kUsage)
       first_usage_order_ = std::min(first_usage_order_, filter.order);
@@ -262,10 +262,7 @@ ClassCache::KindId ClassCache::KindOf(const Verdict& verdict) {
 }
 
 std::uint16_t ClassCache::OrderOf(const Verdict& verdict) const {
-  for (const PreparedFilter& filter : prepared_->filters()) {
-    if (filter.plugin == verdict.plugin) return filter.order;
-  }
-  return 0xFFFF;
+  return prepared_->OrderOf(verdict.plugin);
 }
 
 void ClassCache::ChangeRaw(RawColumn& column, NodeRow row, bool fitted, bool fits,
@@ -338,6 +335,27 @@ std::int32_t ClassCache::TotalOf(NodeRow row) const {
         scorer.weight * static_cast<std::int32_t>(scorer.scorer->Normalize(raw, column.bounds));
   }
   return total;
+}
+
+void ClassCache::CollectFeasible(std::vector<NodeRow>& rows) const {
+  rows.clear();
+  rows.reserve(feasible_count());
+  for (std::uint32_t i = 0; i < verdict_.size(); ++i) {
+    if (verdict_[i] == kAccepted) rows.push_back(NodeRow{i});
+  }
+}
+
+void ClassCache::Totals(std::span<const NodeRow> rows, std::span<std::int32_t> totals) const {
+  std::int32_t flat = 0;
+  for (const RawColumn& column : columns_) flat += column.flat ? column.flat_score : 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) totals[i] = plain_[rows[i].index] + flat;
+  std::vector<std::int64_t> raw;
+  for (const RawColumn& column : columns_) {
+    if (column.flat) continue;
+    raw.resize(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) raw[i] = column.raw[rows[i].index];
+    AddNormalized(prepared_->scorers()[column.scorer], raw, totals);
+  }
 }
 
 std::size_t ClassCache::bytes() const {

@@ -25,12 +25,15 @@ class ClassCache {
   void Refresh(const ParallelFor& parallel_for);
 
   [[nodiscard]] PreparedClass& prepared() { return *prepared_; }
-  // False: the pod is rejected as a whole, names its nodes itself, or some answer depends on more
-  // than the node. Then nothing is remembered and only the prepared plugins are of use.
+  [[nodiscard]] const PreparedClass& prepared() const { return *prepared_; }
+  // False: the pod is rejected as a whole, names its nodes itself, or some answer can depend on
+  // anything. Then nothing is remembered and only the prepared plugins are of use.
   [[nodiscard]] bool remembers() const {
-    return prepared_->outcome().ok() && !prepared_->only_rows() && !prepared_->has_wide_scope();
+    return prepared_->outcome().ok() && !prepared_->only_rows() && !prepared_->asks_anew();
   }
   // ---- valid after Refresh, if it remembers ----
+  // What follows speaks of the plugins whose answers depend on the node alone; with
+  // prepared().has_domains() the others have to be asked as well (domain_contest.h).
   // The best node, invalid if none fits.
   [[nodiscard]] cluster::NodeRow best() const { return tree_.best(); }
   [[nodiscard]] std::uint32_t feasible_count() const { return kinds_[kAccepted].count; }
@@ -41,6 +44,13 @@ class ClassCache {
   [[nodiscard]] const framework::Verdict& verdict(cluster::NodeRow row) const {
     return kinds_[verdict_[row.index]].verdict;
   }
+  // Position in the profile of the filter that rejected the row; of an accepted one: after all.
+  [[nodiscard]] std::uint16_t rejection_order(cluster::NodeRow row) const {
+    return feasible(row) ? kNoOrder : kinds_[verdict_[row.index]].order;
+  }
+  void CollectFeasible(std::vector<cluster::NodeRow>& rows) const;
+  // What the plugins give rows that fit, if no others do.
+  void Totals(std::span<const cluster::NodeRow> rows, std::span<std::int32_t> totals) const;
   // Takes a row out of the contest for best(), or puts it back. Undone by the next change of the
   // row.
   void Exclude(cluster::NodeRow row) { tree_.Set(row, WinnerTree::kOut); }
@@ -123,7 +133,7 @@ class ClassCache {
   const cluster::State& state_;
   cluster::ClassId id_;
   std::unique_ptr<PreparedClass> prepared_;
-  std::uint16_t first_usage_order_ = 0xFFFF;
+  std::uint16_t first_usage_order_ = kNoOrder;
   std::vector<std::size_t> plain_scorers_;
   std::vector<RawColumn> columns_;
 

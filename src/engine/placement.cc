@@ -20,12 +20,14 @@ Placement Placer::Place(const framework::Profile& profile, PodId pod) {
   }
   state_.RefreshRanks();
   ClassCache& cache = caches_.Get(profile, state_.pod(pod).pod_class, parallel_for_);
-  if (cache.remembers()) return PlaceRemembered(profile, cache, pod);
-  if (cache.prepared().has_wide_scope()) {
+  if (cache.prepared().asks_anew()) {
     PreparedClass prepared(profile, state_, state_.pod(pod).pod_class, pod);
     return PlaceAmong(profile, prepared, pod);
   }
-  return PlaceAmong(profile, cache.prepared(), pod);
+  cache.prepared().Refresh();
+  if (!cache.remembers()) return PlaceAmong(profile, cache.prepared(), pod);
+  if (cache.prepared().has_domains()) return PlaceInDomains(profile, cache, pod);
+  return PlaceRemembered(profile, cache, pod);
 }
 
 // ---- nominated pods ----
@@ -41,6 +43,7 @@ bool Placer::HasRivals(PodId pod, NodeRow row) const {
 
 Verdict Placer::JudgeAlone(PreparedClass& prepared, NodeRow row) {
   Verdict verdict;
+  prepared.Refresh();
   prepared.Judge(kAllScopes, std::span(&row, 1), std::span(&verdict, 1), batch_);
   return verdict;
 }
@@ -123,6 +126,46 @@ Placement Placer::PlaceRemembered(const framework::Profile& profile, ClassCache&
   return placement;
 }
 
+// What is remembered about the nodes, and what depends on their domains asked for this pod.
+Placement Placer::PlaceInDomains(const framework::Profile& profile, ClassCache& cache, PodId pod) {
+  PreparedClass& prepared = cache.prepared();
+  Placement placement;
+  if (FitsNominatedNode(prepared, pod)) {
+    placement.node = state_.pod(pod).nominated;
+    return placement;
+  }
+  std::vector<NodeRow>& feasible = contest_.Feasible(cache);
+  std::vector<std::pair<NodeRow, Verdict>> crowded;
+  for (const auto& [row, nominated] : state_.nominations()) {
+    if (!HasRivals(pod, row)) continue;
+    const auto at = std::lower_bound(feasible.begin(), feasible.end(), row);
+    if (at == feasible.end() || *at != row) continue;
+    const Verdict verdict = JudgeWithNominated(prepared, pod, row);
+    if (verdict.code == Code::kSuccess) continue;
+    crowded.emplace_back(row, verdict);
+    feasible.erase(at);
+  }
+  prepared.Refresh();
+  if (!feasible.empty()) {
+    placement.node = feasible.size() == 1 ? feasible[0] : BestBy(contest_.Totals(cache), feasible);
+    return placement;
+  }
+  Judged judged;
+  state_.nodes().present().ForEach([&](std::uint32_t row) { judged.rows.push_back(NodeRow{row}); });
+  contest_.Explain(cache, judged.rows, judged.verdicts);
+  for (const auto& [row, verdict] : crowded) {
+    const auto at = std::lower_bound(judged.rows.begin(), judged.rows.end(), row);
+    judged.verdicts[static_cast<std::size_t>(at - judged.rows.begin())] = verdict;
+  }
+  ReasonCounts reasons;
+  for (const Verdict& verdict : judged.verdicts) {
+    Count(prepared, verdict, 1, reasons, placement.attempt);
+  }
+  placement.message = FailureText(reasons);
+  if (!profile.post_filter.empty()) TryPostFilter(profile, pod, judged, placement);
+  return placement;
+}
+
 Placement Placer::PlaceAmong(const framework::Profile& profile, PreparedClass& prepared,
                              PodId pod) {
   if (!prepared.outcome().ok()) return Rejected(prepared);
@@ -164,35 +207,30 @@ Placement Placer::PlaceAmong(const framework::Profile& profile, PreparedClass& p
 }
 
 NodeRow Placer::BestOf(const PreparedClass& prepared, std::span<const NodeRow> feasible) const {
-  if (feasible.empty()) return NodeRow{};
-  if (feasible.size() == 1) return feasible[0];
-  const std::vector<std::int64_t> totals = TotalScores(prepared, feasible);
+  if (feasible.size() <= 1) return feasible.empty() ? NodeRow{} : feasible[0];
+  return BestBy(TotalScores(prepared, feasible), feasible);
+}
+
+// The first by name among those with the greatest total.
+NodeRow Placer::BestBy(std::span<const std::int32_t> totals,
+                       std::span<const NodeRow> feasible) const {
   std::size_t best = 0;
   for (std::size_t i = 1; i < feasible.size(); ++i) {
+    if (totals[i] < totals[best]) continue;
     const bool earlier = state_.nodes().rank(feasible[i]) < state_.nodes().rank(feasible[best]);
-    if (totals[i] > totals[best] || (totals[i] == totals[best] && earlier)) best = i;
+    if (totals[i] > totals[best] || earlier) best = i;
   }
   return feasible[best];
 }
 
-std::vector<std::int64_t> TotalScores(const PreparedClass& prepared,
+std::vector<std::int32_t> TotalScores(const PreparedClass& prepared,
                                       std::span<const NodeRow> rows) {
-  std::vector<std::int64_t> totals(rows.size(), 0);
+  std::vector<std::int32_t> totals(rows.size(), 0);
   std::vector<std::int64_t> raw(rows.size());
   for (const PreparedScorer& scorer : prepared.scorers()) {
+    scorer.scorer->OnFeasible(rows);
     scorer.scorer->Score(rows, raw);
-    framework::ScoreBounds bounds{INT64_MAX, INT64_MIN};
-    for (const std::int64_t value : raw) {
-      if (value == framework::kIgnored) continue;
-      bounds = {std::min(bounds.min, value), std::max(bounds.max, value)};
-    }
-    if (bounds.min > bounds.max) bounds = {};
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (raw[i] == framework::kIgnored) continue;
-      const std::int64_t score =
-          scorer.scorer->normalizes() ? scorer.scorer->Normalize(raw[i], bounds) : raw[i];
-      totals[i] += score * scorer.weight;
-    }
+    AddNormalized(scorer, raw, totals);
   }
   return totals;
 }
@@ -263,31 +301,43 @@ std::optional<std::string> Placer::VerifyClass(const framework::Profile& profile
   state_.RefreshRanks();
   ClassCache& cache = caches_.Get(profile, id, parallel_for_);
   if (!cache.remembers()) return std::nullopt;
-  const PreparedClass fresh(profile, state_, id, PodId{});
+  PreparedClass fresh(profile, state_, id, PodId{});
+  fresh.Refresh();
+  cache.prepared().Refresh();
   std::vector<NodeRow> rows;
   state_.nodes().present().ForEach([&](std::uint32_t row) { rows.push_back(NodeRow{row}); });
   std::vector<Verdict> verdicts(rows.size());
   fresh.Judge(kAllScopes, rows, verdicts, batch_);
+  std::vector<Verdict> remembered;
+  contest_.Explain(cache, rows, remembered);
   std::vector<NodeRow> feasible;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (!(cache.verdict(rows[i]) == verdicts[i])) {
+    if (!(remembered[i] == verdicts[i])) {
       return fmt::format("class {}: the verdict on node {} is out of date", id.index,
                          state_.nodes().name(rows[i]));
     }
     if (verdicts[i].code == Code::kSuccess) feasible.push_back(rows[i]);
   }
-  if (cache.feasible_count() != feasible.size()) {
+  const std::vector<NodeRow>& kept = contest_.Feasible(cache);
+  if (kept != feasible) {
+    return fmt::format("class {}: {} nodes fit, {} are kept", id.index, feasible.size(),
+                       kept.size());
+  }
+  const bool domains = cache.prepared().has_domains();
+  if (!domains && cache.feasible_count() != feasible.size()) {
     return fmt::format("class {}: {} nodes fit, {} are counted", id.index, feasible.size(),
                        cache.feasible_count());
   }
-  const std::vector<std::int64_t> totals = TotalScores(fresh, feasible);
+  const std::vector<std::int32_t> totals = TotalScores(fresh, feasible);
+  const std::vector<std::int32_t>& contest = contest_.Totals(cache);
   for (std::size_t i = 0; i < feasible.size(); ++i) {
-    if (cache.total(feasible[i]) != totals[i]) {
+    const std::int32_t total = domains ? contest[i] : cache.total(feasible[i]);
+    if (total != totals[i] || contest[i] != totals[i]) {
       return fmt::format("class {}: the score of node {} is {}, remembered as {}", id.index,
-                         state_.nodes().name(feasible[i]), totals[i], cache.total(feasible[i]));
+                         state_.nodes().name(feasible[i]), totals[i], total);
     }
   }
-  if (BestOf(fresh, feasible) != cache.best()) {
+  if (!domains && BestOf(fresh, feasible) != cache.best()) {
     return fmt::format("class {}: another node is best than remembered", id.index);
   }
   return std::nullopt;

@@ -10,6 +10,7 @@
 
 #include "cluster/state.h"
 #include "engine/class_caches.h"
+#include "engine/domain_contest.h"
 #include "engine/engine_options.h"
 #include "engine/queue.h"
 #include "framework/profile.h"
@@ -50,6 +51,8 @@ class Placer {
 
   Placement PlaceRemembered(const framework::Profile& profile, ClassCache& cache,
                             cluster::PodId pod);
+  Placement PlaceInDomains(const framework::Profile& profile, ClassCache& cache,
+                           cluster::PodId pod);
   Placement PlaceAmong(const framework::Profile& profile, PreparedClass& prepared,
                        cluster::PodId pod);
   bool FitsNominatedNode(PreparedClass& prepared, cluster::PodId pod);
@@ -58,6 +61,8 @@ class Placer {
                                         cluster::NodeRow row);
   [[nodiscard]] bool HasRivals(cluster::PodId pod, cluster::NodeRow row) const;
   cluster::NodeRow BestOf(const PreparedClass& prepared,
+                          std::span<const cluster::NodeRow> feasible) const;
+  cluster::NodeRow BestBy(std::span<const std::int32_t> totals,
                           std::span<const cluster::NodeRow> feasible) const;
   Placement Rejected(const PreparedClass& prepared) const;
   static void Count(const PreparedClass& prepared, const framework::Verdict& verdict,
@@ -70,10 +75,11 @@ class Placer {
   ParallelFor parallel_for_;
   ClassCaches caches_;
   PreparedClass::Batch batch_;
+  DomainContest contest_;
 };
 
 // The scores of rows that all fit, added up over the plugins as kube-scheduler does.
-std::vector<std::int64_t> TotalScores(const PreparedClass& prepared,
+std::vector<std::int32_t> TotalScores(const PreparedClass& prepared,
                                       std::span<const cluster::NodeRow> rows);
 
 }  // namespace knx::engine

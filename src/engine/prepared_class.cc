@@ -12,6 +12,12 @@ using framework::Code;
 using framework::Outcome;
 using framework::Scope;
 
+namespace {
+
+bool IsOfNode(Scope scope) { return scope == Scope::kFacts || scope == Scope::kUsage; }
+
+}  // namespace
+
 PreparedClass::PreparedClass(const framework::Profile& profile, const cluster::State& state,
                              cluster::ClassId id, cluster::PodId pod)
     : profile_(profile), facts_seen_(state.fact_changes().end()), state_(state) {
@@ -20,15 +26,29 @@ PreparedClass::PreparedClass(const framework::Profile& profile, const cluster::S
   if (outcome_.ok()) AskScorers(profile, view);
 }
 
+void PreparedClass::NoteScope(Scope scope) {
+  if (scope == Scope::kDomain) has_domains_ = true;
+  if (scope == Scope::kCluster) asks_anew_ = true;
+}
+
+void PreparedClass::Refresh() {
+  if (!has_domains_) return;
+  for (PreparedFilter& filter : filters_) {
+    if (filter.scope == Scope::kDomain) filter.filter->Refresh();
+  }
+  for (PreparedScorer& scorer : scorers_) {
+    if (scorer.scope == Scope::kDomain) scorer.scorer->Refresh();
+  }
+}
+
 void PreparedClass::AskFilters(const framework::Profile& profile, const framework::PodView& view) {
   std::optional<std::vector<std::string>> names;
   std::uint16_t order = 0;
   for (const auto& entry : profile.filters) {
     framework::PreFilterResult result = entry.plugin->PreFilter(view);
     const std::uint16_t position = order++;
-    const bool wide = result.scope == Scope::kDomain || result.scope == Scope::kCluster;
     if (entry.pre_filter) {
-      if (!result.outcome.ok() && wide) wide_scope_ = true;
+      if (!result.outcome.ok() && !IsOfNode(result.scope)) asks_anew_ = true;
       if (result.outcome.code == Code::kError) {
         outcome_ = Outcome::Failed(fmt::format("running PreFilter plugin \"{}\": {}",
                                                profile.plugins[entry.index]->name(),
@@ -44,7 +64,7 @@ void PreparedClass::AskFilters(const framework::Profile& profile, const framewor
       if (!outcome_.ok()) return;
     }
     if (!entry.filter || result.outcome.code == Code::kSkip || result.filter == nullptr) continue;
-    if (wide) wide_scope_ = true;
+    NoteScope(result.scope);
     filters_.push_back({entry.index, position, result.scope, std::move(result.filter)});
   }
   if (!names) return;
@@ -95,7 +115,7 @@ void PreparedClass::AskScorers(const framework::Profile& profile, const framewor
       return;
     }
     if (result.outcome.code == Code::kSkip || result.scorer == nullptr) continue;
-    if (result.scope == Scope::kDomain || result.scope == Scope::kCluster) wide_scope_ = true;
+    NoteScope(result.scope);
     scorers_.push_back({entry.index, static_cast<std::int32_t>(entry.weight), result.scope,
                         std::move(result.scorer)});
   }
@@ -118,6 +138,13 @@ const framework::NodeFilter* PreparedClass::FilterOf(std::uint8_t plugin) const 
     if (filter.plugin == plugin) return filter.filter.get();
   }
   return nullptr;
+}
+
+std::uint16_t PreparedClass::OrderOf(std::uint8_t plugin) const {
+  for (const PreparedFilter& filter : filters_) {
+    if (filter.plugin == plugin) return filter.order;
+  }
+  return kNoOrder;
 }
 
 void PreparedClass::PodAdded(cluster::PodId pod, cluster::NodeRow row) {
@@ -151,6 +178,29 @@ void PreparedClass::Judge(ScopeMask wanted, framework::NodeRows rows,
     }
     batch.rows.resize(kept);
     batch.positions.resize(kept);
+  }
+}
+
+void AddNormalized(const PreparedScorer& scorer, std::span<const std::int64_t> raw,
+                   std::span<std::int32_t> totals) {
+  framework::ScoreBounds bounds{INT64_MAX, INT64_MIN};
+  for (const std::int64_t value : raw) {
+    if (value == framework::kIgnored) continue;
+    bounds = {std::min(bounds.min, value), std::max(bounds.max, value)};
+  }
+  if (bounds.min > bounds.max) bounds = {};
+  const bool normalizes = scorer.scorer->normalizes();
+  // Neighbours often have the same raw score, and normalising divides.
+  std::int64_t last_raw = framework::kIgnored;
+  std::int32_t last = 0;
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    if (raw[i] == framework::kIgnored) continue;
+    if (raw[i] != last_raw) {
+      last_raw = raw[i];
+      const std::int64_t score = normalizes ? scorer.scorer->Normalize(raw[i], bounds) : raw[i];
+      last = scorer.weight * static_cast<std::int32_t>(score);
+    }
+    totals[i] += last;
   }
 }
 

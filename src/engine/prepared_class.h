@@ -21,7 +21,11 @@ constexpr ScopeMask MaskOf(framework::Scope scope) {
 }
 inline constexpr ScopeMask kFactsOnly = MaskOf(framework::Scope::kFacts);
 inline constexpr ScopeMask kUsageOnly = MaskOf(framework::Scope::kUsage);
+inline constexpr ScopeMask kDomainsOnly = MaskOf(framework::Scope::kDomain);
 inline constexpr ScopeMask kAllScopes = 0xFF;
+
+// A position after that of every filter.
+inline constexpr std::uint16_t kNoOrder = 0xFFFF;
 
 struct PreparedFilter {
   std::uint8_t plugin = 0;
@@ -55,14 +59,19 @@ class PreparedClass {
   [[nodiscard]] std::string LeftOutReason() const;
 
   [[nodiscard]] bool Current() const;
-  // Some answer depends on more than the node, so that it must be asked anew for every pod.
-  [[nodiscard]] bool has_wide_scope() const { return wide_scope_; }
+  // Some answer can depend on anything, so that the plugins must be prepared anew for every pod.
+  [[nodiscard]] bool asks_anew() const { return asks_anew_; }
+  // Some answer depends on topology domains: Refresh() before judging rows for another pod.
+  [[nodiscard]] bool has_domains() const { return has_domains_; }
+  void Refresh();
   [[nodiscard]] std::span<const PreparedFilter> filters() const { return filters_; }
   // A plan puts a pod on a node, or takes it away again.
   void PodAdded(cluster::PodId pod, cluster::NodeRow row);
   void PodRemoved(cluster::PodId pod, cluster::NodeRow row);
   [[nodiscard]] std::span<const PreparedScorer> scorers() const { return scorers_; }
   [[nodiscard]] const framework::NodeFilter* FilterOf(std::uint8_t plugin) const;
+  // Position of the plugin's filter in the profile.
+  [[nodiscard]] std::uint16_t OrderOf(std::uint8_t plugin) const;
 
   // Room for one batch, kept by the caller so that judging does not allocate.
   struct Batch {
@@ -76,6 +85,7 @@ class PreparedClass {
              Batch& batch) const;
 
  private:
+  void NoteScope(framework::Scope scope);
   void AskFilters(const framework::Profile& profile, const framework::PodView& view);
   void AskScorers(const framework::Profile& profile, const framework::PodView& view);
   void Narrow(const framework::PreFilterResult& result, std::uint8_t plugin,
@@ -90,7 +100,11 @@ class PreparedClass {
   std::vector<PreparedScorer> scorers_;
   std::uint64_t facts_seen_ = 0;  // with only_rows_: facts when names became rows
   const cluster::State& state_;
-  bool wide_scope_ = false;
+  bool asks_anew_ = false, has_domains_ = false;
 };
+
+// Adds to each row's total what its raw score comes to, among all rows that fit.
+void AddNormalized(const PreparedScorer& scorer, std::span<const std::int64_t> raw,
+                   std::span<std::int32_t> totals);
 
 }  // namespace knx::engine

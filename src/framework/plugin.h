@@ -36,7 +36,7 @@ using NodeRows = std::span<const cluster::NodeRow>;
 enum class Scope : std::uint8_t {
   kFacts,    // the Node object
   kUsage,    // the Node object and the pods on that node
-  kDomain,   // the topology domain the node is in
+  kDomain,   // also the pods in the topology domains the node is in; kept from pod to pod
   kCluster,  // anything; asked anew for every pod
 };
 
@@ -98,11 +98,17 @@ class NodeFilter {
   virtual ~NodeFilter() = default;
   // Nodes already rejected by an earlier plugin are not in the range.
   virtual void Filter(NodeRows nodes, Verdicts& out) const = 0;
+  // Leaves of `nodes` those that it accepts, in their order: Filter without the reasons. A filter
+  // of scope kDomain is asked about all nodes for every pod, so that this is worth a tight loop
+  // there.
+  virtual void Keep(std::vector<cluster::NodeRow>& nodes) const;
   // The reasons for a verdict of this filter, in kube-scheduler's words.
   virtual void Explain(const Verdict& verdict, std::vector<std::string>& reasons) const = 0;
   // False if something it was prepared from is out of date, so that the plugin must prepare anew.
   // What its scope says is watched by the engine and need not be asked here.
   [[nodiscard]] virtual bool Current() const { return true; }
+  // Scope kDomain: called before rows are judged for another pod, to take over what changed since.
+  virtual void Refresh() {}
   // A plan puts another pod on a node or takes it away. Only for what cannot be read from the
   // state.
   virtual void OnPodAdded(cluster::PodId, cluster::NodeRow) {}
@@ -165,6 +171,10 @@ struct ScoreBounds {
 class NodeScorer {
  public:
   virtual ~NodeScorer() = default;
+  // Scope kDomain: called before rows are scored for another pod, to take over what changed since.
+  virtual void Refresh() {}
+  // Scopes kDomain and kCluster: all rows that fit, once, before any of them is scored.
+  virtual void OnFeasible(NodeRows feasible) { (void)feasible; }
   virtual void Score(NodeRows nodes, std::span<std::int64_t> raw) const = 0;
   // From raw to 0..100. With normalizes() false the raw score is the score already.
   [[nodiscard]] virtual bool normalizes() const { return false; }
