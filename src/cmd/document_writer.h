@@ -33,7 +33,4 @@ class DocumentWriter {
   void Thousandths(std::int64_t number);
 };
 
-// In double quotes, with escapes that JSON and YAML both understand. What is not UTF-8 is replaced.
-std::string QuotedText(std::string_view text);
-
 }  // namespace knx::cmd

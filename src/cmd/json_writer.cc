@@ -1,5 +1,7 @@
 #include "cmd/json_writer.h"
 
+#include "base/quoted_text.h"
+
 namespace knx::cmd {
 
 void JsonWriter::BeginMap() { Begin('{'); }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/quoted_text.h"
+
 namespace knx::cmd {
 namespace {
 

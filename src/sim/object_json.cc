@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/quoted_text.h"
+
 namespace knx::sim {
 namespace {
 
@@ -22,12 +24,12 @@ class Fields {
   void Raw(std::string_view key, std::string_view json) {
     if (!first_) out_ += ',';
     first_ = false;
-    out_ += JsonText(key);
+    out_ += QuotedText(key);
     out_ += ':';
     out_ += json;
   }
   void Text(std::string_view key, std::string_view value) {
-    if (!value.empty()) Raw(key, JsonText(value));
+    if (!value.empty()) Raw(key, QuotedText(value));
   }
   void Flag(std::string_view key, bool value) {
     if (value) Raw(key, "true");
@@ -42,7 +44,7 @@ class Fields {
   void Map(std::string_view key, const k8s::StringMap& map) {
     if (map.empty()) return;
     Object(key, [&](Fields& fields) {
-      for (const auto& [name, value] : map) fields.Raw(name, JsonText(value));
+      for (const auto& [name, value] : map) fields.Raw(name, QuotedText(value));
     });
   }
   void Amounts(std::string_view key, const k8s::ResourceList& list) {
@@ -50,7 +52,7 @@ class Fields {
   }
   void AmountsEvenEmpty(std::string_view key, const k8s::ResourceList& list) {
     Object(key, [&](Fields& fields) {
-      for (const auto& [name, amount] : list) fields.Raw(name, JsonText(amount.ToString()));
+      for (const auto& [name, amount] : list) fields.Raw(name, QuotedText(amount.ToString()));
     });
   }
   void Object(std::string_view key, const std::function<void(Fields&)>& write) {
@@ -77,7 +79,7 @@ class Fields {
     Raw(key, json + "]");
   }
   void Texts(std::string_view key, const std::vector<std::string>& items) {
-    List(key, items, [](const std::string& item) { return JsonText(item); });
+    List(key, items, [](const std::string& item) { return QuotedText(item); });
   }
 
  private:
@@ -273,22 +275,6 @@ void Status(Fields& f, const k8s::PodStatus& status) {
 }
 
 }  // namespace
-
-std::string JsonText(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (byte < 0x20) {
-      out += fmt::format("\\u{:04x}", byte);
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
-}
 
 std::string ToJson(const k8s::Pod& pod) {
   std::string out;

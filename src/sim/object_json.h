@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "k8s/objects.h"
 
@@ -11,7 +10,5 @@ namespace knx::sim {
 
 std::string ToJson(const k8s::Pod& pod);
 std::string ToJson(const k8s::Node& node);
-// A text in quotes.
-std::string JsonText(std::string_view text);
 
 }  // namespace knx::sim

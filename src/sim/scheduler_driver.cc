@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/quoted_text.h"
 #include "k8s/names.h"
 #include "sim/object_json.h"
 
@@ -18,7 +19,7 @@ std::string ObjectNames(const k8s::Object& object) {
   const k8s::ObjectMeta& meta =
       std::visit([](const auto& value) -> const k8s::ObjectMeta& { return value.meta; }, object);
   return fmt::format("\"kind\":{},\"namespace\":{},\"name\":{}", object.index(),
-                     JsonText(meta.namespace_), JsonText(meta.name));
+                     QuotedText(meta.namespace_), QuotedText(meta.name));
 }
 
 std::string EventJson(const engine::Event& event) {
@@ -27,13 +28,13 @@ std::string EventJson(const engine::Event& event) {
       return fmt::format("\"event\":\"node\",\"node\":{}", ToJson(e.node));
     }
     std::string operator()(const engine::NodeDeleted& e) const {
-      return fmt::format("\"event\":\"nodeDeleted\",\"name\":{}", JsonText(e.name));
+      return fmt::format("\"event\":\"nodeDeleted\",\"name\":{}", QuotedText(e.name));
     }
     std::string operator()(const engine::PodUpserted& e) const {
       return fmt::format("\"event\":\"pod\",\"pod\":{}", ToJson(e.pod));
     }
     std::string operator()(const engine::PodDeleted& e) const {
-      return fmt::format("\"event\":\"podDeleted\",\"uid\":{}", JsonText(e.uid));
+      return fmt::format("\"event\":\"podDeleted\",\"uid\":{}", QuotedText(e.uid));
     }
     std::string operator()(const engine::ObjectUpserted& e) const {
       return fmt::format("\"event\":\"object\",{}", ObjectNames(e.object));
@@ -43,12 +44,12 @@ std::string EventJson(const engine::Event& event) {
     }
     std::string operator()(const engine::ActionFinished& e) const {
       const std::string failure =
-          e.failure.has_value() ? fmt::format(",\"failure\":{}", JsonText(*e.failure)) : "";
+          e.failure.has_value() ? fmt::format(",\"failure\":{}", QuotedText(*e.failure)) : "";
       return fmt::format("\"event\":\"finished\",\"action\":{}{}", e.action, failure);
     }
     std::string operator()(const engine::QuestionAnswered& e) const {
       return fmt::format("\"event\":\"answered\",\"action\":{},\"ok\":{},\"text\":{}", e.action,
-                         e.answer.ok, JsonText(e.answer.text));
+                         e.answer.ok, QuotedText(e.answer.text));
     }
   };
   return std::visit(Writer{}, event);
