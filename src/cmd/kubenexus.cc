@@ -8,6 +8,7 @@
 #include "cmd/config_command.h"
 #include "cmd/demo_command.h"
 #include "cmd/exit_code.h"
+#include "cmd/oracle_command.h"
 #include "cmd/simulate_command.h"
 #include "cmd/text_files.h"
 #include "cmd/text_table.h"
@@ -33,6 +34,7 @@ struct CommandLine {
   CLI::App* demo = nullptr;
   CLI::App* simulate = nullptr;
   CLI::App* config = nullptr;
+  CLI::App* oracle = nullptr;
   CLI::App* version = nullptr;
   CLI::App* help = nullptr;
 
@@ -95,6 +97,11 @@ void AddOthers(CommandLine& line) {
       "config", "check a KubeSchedulerConfiguration and show the plugins it comes to");
   AddOption(line.config, "FILE", line.config_file, "", "the file; - is standard input");
   line.config->footer("Example:\n  kubenexus config scheduler.yaml");
+  line.oracle = line.app.add_subcommand(
+      "oracle", "answer what every plugin says about pods and nodes, as lines of JSON");
+  line.oracle->footer(
+      "Reads a request a line from standard input (docs/oracle.md).\n\n"
+      "Example:\n  kubenexus oracle < requests.jsonl > answers.jsonl");
   line.version = line.app.add_subcommand("version", "print the version");
   line.help = line.app.add_subcommand("help", "explain a command and its flags");
   AddOption(line.help, "COMMAND", line.help_about, "", "e.g. simulate");
@@ -118,7 +125,8 @@ knx::Result<int> Help(const CommandLine& line) {
         &line.app, line.app.get_name(), CLI::AppFormatMode::Normal)));
     return knx::cmd::kExitOk;
   }
-  for (const CLI::App* command : {line.demo, line.simulate, line.config, line.version, line.help}) {
+  for (const CLI::App* command :
+       {line.demo, line.simulate, line.config, line.oracle, line.version, line.help}) {
     if (command->get_name() != line.help_about) continue;
     KNX_TRY_DONE(knx::cmd::WriteOut(command->help(line.app.get_name())));
     return knx::cmd::kExitOk;
@@ -155,6 +163,7 @@ knx::Result<int> Run(CommandLine& line) {
   if (line.demo->parsed()) return knx::cmd::RunDemo(line.demo_options);
   if (line.simulate->parsed()) return Simulate(line);
   if (line.config->parsed()) return Config(line);
+  if (line.oracle->parsed()) return knx::cmd::RunOracle();
   if (line.version->parsed()) {
     KNX_TRY_DONE(knx::cmd::WriteOut(fmt::format("{}\n", kVersion)));
     return knx::cmd::kExitOk;

@@ -32,6 +32,12 @@ std::string Core::WhyWaiting(std::string_view uid) const {
   return condition == conditions_.end() ? std::string() : condition->second.message;
 }
 
+std::optional<Inquiry> Core::Inquire(std::string_view uid) {
+  const PodId id = state_.pods().Find(uid);
+  if (!id.valid() || state_.pod(id).node.valid() || !IsOurs(id)) return std::nullopt;
+  return placer_.Inquire(ProfileOf(id), id);
+}
+
 std::optional<std::string> Core::Verify() const {
   if (auto difference = state_.Verify()) return difference;
   if (auto difference = queue_.Verify()) return difference;

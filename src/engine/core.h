@@ -34,6 +34,7 @@ class Core {
   [[nodiscard]] const Queue& queue() const { return queue_; }
   [[nodiscard]] PodStanding Standing(std::string_view uid) const;
   [[nodiscard]] std::string WhyWaiting(std::string_view uid) const;
+  [[nodiscard]] std::optional<Inquiry> Inquire(std::string_view uid);
   [[nodiscard]] std::optional<std::string> Verify() const;
   [[nodiscard]] std::optional<std::string> VerifyCaches();
   [[nodiscard]] Engine::Bytes bytes() const;

@@ -16,6 +16,7 @@ std::vector<Action> Engine::TakeActions() { return core_->TakeActions(); }
 const cluster::State& Engine::state() const { return core_->state(); }
 const Queue& Engine::queue() const { return core_->queue(); }
 PodStanding Engine::Standing(std::string_view uid) const { return core_->Standing(uid); }
+std::optional<Inquiry> Engine::Inquire(std::string_view uid) { return core_->Inquire(uid); }
 std::string Engine::WhyWaiting(std::string_view uid) const { return core_->WhyWaiting(uid); }
 std::optional<std::string> Engine::Verify() const { return core_->Verify(); }
 std::optional<std::string> Engine::VerifyCaches() { return core_->VerifyCaches(); }

@@ -17,6 +17,7 @@
 #include "engine/actions.h"
 #include "engine/engine_options.h"
 #include "engine/events.h"
+#include "engine/inquiry.h"
 #include "engine/queue.h"
 #include "framework/profile.h"
 
@@ -49,6 +50,9 @@ class Engine {
   // Why the pod waits, as last written to its condition; empty if it does not wait or was never
   // tried.
   [[nodiscard]] std::string WhyWaiting(std::string_view uid) const;
+  // What the plugins say about a waiting pod of ours; decides and changes nothing. nullopt: it is
+  // not one.
+  [[nodiscard]] std::optional<Inquiry> Inquire(std::string_view uid);
   // Everything the core keeps counted, recounted: the state, the queue, and that every pod of ours
   // is bound, queued or waiting for a named reason. The first difference, or nothing.
   [[nodiscard]] std::optional<std::string> Verify() const;

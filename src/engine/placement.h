@@ -12,6 +12,7 @@
 #include "engine/class_caches.h"
 #include "engine/domain_contest.h"
 #include "engine/engine_options.h"
+#include "engine/inquiry.h"
 #include "engine/queue.h"
 #include "framework/profile.h"
 
@@ -33,6 +34,9 @@ class Placer {
         caches_(state, options.cache_bytes, options.cache_bytes_per_node) {}
 
   Placement Place(const framework::Profile& profile, cluster::PodId pod);
+
+  // The same decision, with everything that was said on the way.
+  Inquiry Inquire(const framework::Profile& profile, cluster::PodId pod);
 
   [[nodiscard]] std::size_t bytes() const { return caches_.bytes(); }
   // Compares what is remembered about a class with asking every plugin about every node: the first

@@ -32,13 +32,15 @@ MAY_INCLUDE = {
     "plugins": _BELOW_ENGINE,
     "engine": _BELOW_ENGINE,
     "observe": (*_BELOW_ENGINE, "plugins", "engine"),
+    "oracle": _BELOW_DRIVERS,
     "sim": _BELOW_DRIVERS,
     "net": ("base",),
     "client": ("base", "k8s", "net"),
     "live": (*_BELOW_DRIVERS, "net", "client"),
     "agent": ("base", "k8s", "net", "client"),
     "webhook": ("base", "k8s", "net", "client"),
-    "cmd": (*_BELOW_DRIVERS, "net", "client", "live", "sim", "agent", "webhook"),
+    "cmd": (*_BELOW_DRIVERS, "net", "client", "live", "oracle", "sim", "agent",
+            "webhook"),
 }
 CORE = (*_BELOW_ENGINE, "plugins", "engine")
 MAY_USE_THE_MACHINE = ("cmd", "live", "net")

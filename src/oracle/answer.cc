@@ -1,0 +1,147 @@
+#include "oracle/answer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/quoted_text.h"
+#include "engine/engine.h"
+#include "framework/config.h"
+#include "framework/profile_builder.h"
+#include "plugins/registry.h"
+
+namespace knx::oracle {
+namespace {
+
+using engine::Inquiry;
+using framework::Code;
+
+// Any time will do: nothing that is asked here depends on it.
+constexpr Time kNow{};
+
+constexpr std::string_view kDefaults =
+    "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n";
+
+std::string_view CodeName(Code code) {
+  switch (code) {
+    case Code::kSuccess:
+    case Code::kSkip:
+      return "Success";
+    case Code::kUnschedulable:
+      return "Unschedulable";
+    case Code::kUnresolvable:
+      return "UnschedulableAndUnresolvable";
+    case Code::kPending:
+      return "Pending";
+    case Code::kWait:
+      return "Wait";
+    case Code::kError:
+      break;
+  }
+  return "Error";
+}
+
+std::string ListOf(const std::vector<std::string>& texts) {
+  std::vector<std::string> quoted;
+  for (const std::string& text : texts) quoted.push_back(QuotedText(text));
+  return fmt::format("[{}]", fmt::join(quoted, ","));
+}
+
+std::string PreFilterJson(const Inquiry& inquiry) {
+  const bool rejected = !inquiry.outcome.ok();
+  return fmt::format(R"({{"plugin":{},"code":"{}","reasons":{},"nodes":{}}})",
+                     QuotedText(inquiry.rejected_by), CodeName(inquiry.outcome.code),
+                     rejected ? ListOf({inquiry.outcome.reason}) : std::string("[]"),
+                     inquiry.only_nodes ? ListOf(*inquiry.only_nodes) : std::string("null"));
+}
+
+std::string NodesJson(const Inquiry& inquiry) {
+  std::vector<std::string> nodes;
+  for (const Inquiry::Rejection& rejection : inquiry.rejections) {
+    nodes.push_back(fmt::format(R"({}:{{"plugin":{},"code":"{}","reasons":{}}})",
+                                QuotedText(rejection.node), QuotedText(rejection.plugin),
+                                CodeName(rejection.code), ListOf(rejection.reasons)));
+  }
+  return fmt::format("{{{}}}", fmt::join(nodes, ","));
+}
+
+std::string ScoresJson(const Inquiry& inquiry) {
+  std::vector<std::string> plugins;
+  for (const Inquiry::PluginScores& plugin : inquiry.scores) {
+    std::vector<std::string> nodes;
+    for (std::size_t i = 0; i < plugin.scores.size(); ++i) {
+      const Inquiry::Score& score = plugin.scores[i];
+      nodes.push_back(fmt::format("{}:[{},{},{}]", QuotedText(inquiry.feasible[i]), score.raw,
+                                  score.normalized, score.weighted));
+    }
+    plugins.push_back(fmt::format("{}:{{{}}}", QuotedText(plugin.plugin), fmt::join(nodes, ",")));
+  }
+  return fmt::format("{{{}}}", fmt::join(plugins, ","));
+}
+
+std::string TotalsJson(const Inquiry& inquiry) {
+  std::vector<std::string> nodes;
+  for (std::size_t i = 0; i < inquiry.totals.size(); ++i) {
+    nodes.push_back(fmt::format("{}:{}", QuotedText(inquiry.feasible[i]), inquiry.totals[i]));
+  }
+  return fmt::format("{{{}}}", fmt::join(nodes, ","));
+}
+
+std::string PodJson(std::string_view name, const Inquiry& inquiry) {
+  return fmt::format(
+      R"({{"pod":{},"prefilter":{},"nodes":{},"feasible":{},"scores":{},"totals":{},)"
+      R"("chosen":{},"message":{},"unschedulablePlugins":{}}})",
+      QuotedText(name), PreFilterJson(inquiry), NodesJson(inquiry), ListOf(inquiry.feasible),
+      ScoresJson(inquiry), TotalsJson(inquiry), QuotedText(inquiry.chosen),
+      QuotedText(inquiry.message), ListOf(inquiry.unschedulable));
+}
+
+engine::Event EventOf(const k8s::Object& object) {
+  if (const auto* node = std::get_if<k8s::Node>(&object)) return engine::NodeUpserted{*node};
+  if (const auto* pod = std::get_if<k8s::Pod>(&object)) return engine::PodUpserted{*pod};
+  return engine::ObjectUpserted{object};
+}
+
+}  // namespace
+
+Result<std::string> Answer(const Request& request) {
+  const std::string_view config = request.config.empty() ? kDefaults : request.config;
+  KNX_TRY(const auto configuration, framework::ReadConfiguration(config, "config"));
+  KNX_TRY(auto profiles, framework::BuildProfiles(configuration, plugins::AllPlugins()));
+  if (!request.preempt) {
+    for (framework::Profile& profile : profiles) profile.post_filter.clear();
+  }
+  engine::Engine engine({}, std::move(profiles));
+  std::map<std::string, std::string> uids;
+  for (const k8s::Object& object : request.objects) {
+    if (const auto* pod = std::get_if<k8s::Pod>(&object)) {
+      uids[pod->meta.namespace_ + "/" + pod->meta.name] = pod->meta.uid;
+    }
+    engine.Handle(EventOf(object), kNow);
+  }
+  std::vector<std::string> pods;
+  for (const std::string& name : request.pods) {
+    const auto uid = uids.find(name);
+    if (uid == uids.end()) return InvalidError(fmt::format("pods: {} is no object", name));
+    const std::optional<Inquiry> inquiry = engine.Inquire(uid->second);
+    if (!inquiry) {
+      return InvalidError(
+          fmt::format("pods: {} has a node, or is of no profile's scheduler", name));
+    }
+    pods.push_back(PodJson(name, *inquiry));
+  }
+  return fmt::format(R"({{"id":{},"pods":[{}]}})", QuotedText(request.id), fmt::join(pods, ","));
+}
+
+std::string AnswerLine(std::string_view line) {
+  const auto request = ReadRequest(line);
+  const auto answer = request.ok() ? Answer(*request) : Result<std::string>(request.error());
+  if (answer.ok()) return *answer;
+  return fmt::format(R"({{"id":{},"error":{}}})", QuotedText(request.ok() ? request->id : ""),
+                     QuotedText(answer.error().ToString()));
+}
+
+}  // namespace knx::oracle
