@@ -8,7 +8,7 @@
 #include "k8s/names.h"
 #include "k8s/pod_defaults.h"
 #include "k8s/selector.h"
-#include "sim/annotations.h"
+#include "scenario/annotations.h"
 
 namespace knx::sim {
 namespace {
@@ -77,12 +77,13 @@ void AddDefaultTolerations(k8s::PodSpec& spec) {
 }  // namespace
 
 Result<std::optional<Duration>> RunFor(const k8s::ObjectMeta& meta) {
-  const std::string* text = k8s::FindValue(meta.annotations, kRunFor);
+  const std::string* text = k8s::FindValue(meta.annotations, scenario::kRunFor);
   if (text == nullptr) return std::optional<Duration>();
   auto parsed = ParseDuration(*text);
-  if (!parsed.ok()) return std::move(parsed).error().Within(fmt::format("annotation {}", kRunFor));
+  if (!parsed.ok())
+    return std::move(parsed).error().Within(fmt::format("annotation {}", scenario::kRunFor));
   if (*parsed < Duration{} || *parsed > kMaxSpan) {
-    return InvalidError(fmt::format("annotation {}: {} is out of range", kRunFor, *text));
+    return InvalidError(fmt::format("annotation {}: {} is out of range", scenario::kRunFor, *text));
   }
   return std::optional<Duration>(*parsed);
 }

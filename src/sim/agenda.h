@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "base/time.h"
+#include "scenario/timing.h"
 
 namespace knx::sim {
 
-// Nothing in a run may last longer than this, so that adding up times cannot overflow.
-inline constexpr Duration kMaxSpan = Duration::Minutes(60 * 24 * 3650);
+using scenario::kMaxSpan;
+using scenario::Timing;
 
 class Agenda {
  public:

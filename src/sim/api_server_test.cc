@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "k8s/names.h"
+#include "scenario/annotations.h"
 #include "sim/admission.h"
-#include "sim/annotations.h"
 #include "sim/cluster_for_test.h"
 
 namespace knx::sim {
@@ -119,7 +119,7 @@ TEST_F(ApiServerTest, RefusesWhatExistsAndWhatItCannotRead) {
 
   for (const char* span : {"soon", "-1s", "999999h"}) {
     k8s::Pod pod = PodForTest("b", "1");
-    pod.meta.annotations = {{std::string(kRunFor), span}};
+    pod.meta.annotations = {{std::string(scenario::kRunFor), span}};
     EXPECT_FALSE(cluster_.api().Create(pod, Actor::kUser).ok()) << span;
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "k8s/owner.h"
 #include "k8s/selector.h"
 
 namespace knx::sim {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "scenario/timing.h"
 #include "sim/agenda.h"
 #include "sim/store.h"
-#include "sim/timing.h"
 
 namespace knx::sim {
 

@@ -17,7 +17,7 @@
 #include "sim/scheduler_driver.h"
 #include "sim/simulation.h"
 #include "sim/store.h"
-#include "sim/timing.h"
+#include "scenario/timing.h"
 #include "sim/workload_controller.h"
 
 namespace knx::sim {

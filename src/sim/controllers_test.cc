@@ -3,8 +3,9 @@
 
 #include <algorithm>
 
+#include "k8s/owner.h"
 #include "k8s/selector.h"
-#include "sim/annotations.h"
+#include "scenario/annotations.h"
 #include "sim/cluster_for_test.h"
 
 namespace knx::sim {
@@ -30,7 +31,7 @@ class ControllersTest : public testing::Test {
     job.parallelism = parallelism;
     job.completions = completions;
     job.pod_template.spec = SpecForTest("1");
-    job.pod_template.meta.annotations = {{std::string(kRunFor), run_for}};
+    job.pod_template.meta.annotations = {{std::string(scenario::kRunFor), run_for}};
     return job;
   }
   std::int64_t CountPhase(k8s::PodPhase phase) {
@@ -54,7 +55,7 @@ TEST_F(ControllersTest, ADeploymentHasAReplicaSetThatHasPods) {
   EXPECT_TRUE(owner->name.starts_with("web-"));
   EXPECT_TRUE(names[0].starts_with(owner->name + "-"));
   EXPECT_NE(k8s::FindValue(pod->meta.labels, "pod-template-hash"), nullptr);
-  const PodSelection of_web{.namespace_ = {}, .name = {}, .labels = {}, .owner = "web"};
+  const scenario::PodSelection of_web{.namespace_ = {}, .name = {}, .labels = {}, .owner = "web"};
   EXPECT_TRUE(of_web.Matches(*pod));
 
   Scale(WorkloadKind::kDeployment, "web", 5);
@@ -129,7 +130,7 @@ TEST_F(ControllersTest, AnIndexedJobNumbersItsPods) {
 TEST_F(ControllersTest, AFailingJobGivesUp) {
   k8s::Job job = JobForTest(1, 1, "1s");
   job.pod_template.meta.annotations.insert(job.pod_template.meta.annotations.begin(),
-                                           {std::string(kEndsAs), "Failed"});
+                                           {std::string(scenario::kEndsAs), "Failed"});
   cluster_.Create(job);
   EXPECT_TRUE(cluster_.Settle(Duration::Minutes(120)));
   EXPECT_EQ(CountPhase(k8s::PodPhase::kFailed), 7) << "six retries";

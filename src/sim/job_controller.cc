@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "k8s/owner.h"
 #include "k8s/selector.h"
 #include "sim/workload_controller.h"
 

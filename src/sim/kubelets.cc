@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "k8s/selector.h"
+#include "scenario/annotations.h"
 #include "sim/admission.h"
-#include "sim/annotations.h"
 
 namespace knx::sim {
 namespace {
@@ -123,7 +123,7 @@ void Kubelets::PlanEnd(const k8s::Pod& pod) {
   };
   // Checked at admission, so that it can be read here.
   if (const auto run_for = RunFor(pod.meta); run_for.ok() && run_for->has_value()) {
-    const std::string* ends_as = k8s::FindValue(pod.meta.annotations, kEndsAs);
+    const std::string* ends_as = k8s::FindValue(pod.meta.annotations, scenario::kEndsAs);
     const bool fails = ends_as != nullptr && *ends_as == "Failed";
     end_after(**run_for, fails ? k8s::PodPhase::kFailed : k8s::PodPhase::kSucceeded);
   }

@@ -7,10 +7,10 @@
 #include <set>
 #include <string>
 
+#include "scenario/timing.h"
 #include "sim/agenda.h"
 #include "sim/api_server.h"
 #include "sim/store.h"
-#include "sim/timing.h"
 
 namespace knx::sim {
 

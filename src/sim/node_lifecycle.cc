@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "k8s/names.h"
+#include "k8s/owner.h"
 #include "k8s/selector.h"
 
 namespace knx::sim {

@@ -8,11 +8,11 @@
 #include <string>
 #include <utility>
 
+#include "scenario/timing.h"
 #include "sim/agenda.h"
 #include "sim/api_server.h"
 #include "sim/kubelets.h"
 #include "sim/store.h"
-#include "sim/timing.h"
 
 namespace knx::sim {
 

@@ -1,7 +1,7 @@
 // Kubelets and what happens around nodes.
 #include <gtest/gtest.h>
 
-#include "sim/annotations.h"
+#include "scenario/annotations.h"
 #include "sim/cluster_for_test.h"
 
 namespace knx::sim {
@@ -15,7 +15,8 @@ class NodesTest : public testing::Test {
   }
   k8s::Pod Ending(const char* name, const char* run_for, const char* ends_as) {
     k8s::Pod pod = PodForTest(name, "1");
-    pod.meta.annotations = {{std::string(kEndsAs), ends_as}, {std::string(kRunFor), run_for}};
+    pod.meta.annotations = {{std::string(scenario::kEndsAs), ends_as},
+                            {std::string(scenario::kRunFor), run_for}};
     return pod;
   }
   ClusterForTest cluster_;

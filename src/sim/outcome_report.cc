@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "k8s/names.h"
+#include "k8s/owner.h"
 #include "k8s/pod_requests.h"
 #include "sim/amounts.h"
 

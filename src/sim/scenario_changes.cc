@@ -36,12 +36,12 @@ void Merge(k8s::ResourceList& into, const k8s::ResourceList& changes) {
 std::vector<std::string> ScenarioRunner::NodesLike(const std::string& pattern) const {
   std::vector<std::string> out;
   for (const auto& [name, node] : std::as_const(cluster_).store().All<k8s::Node>()) {
-    if (MatchesPattern(name, pattern)) out.push_back(name);
+    if (scenario::MatchesPattern(name, pattern)) out.push_back(name);
   }
   return out;
 }
 
-std::vector<PodPtr> ScenarioRunner::PodsLike(const PodSelection& selection) const {
+std::vector<PodPtr> ScenarioRunner::PodsLike(const scenario::PodSelection& selection) const {
   std::vector<PodPtr> out;
   for (const auto& [key, pod] : std::as_const(cluster_).store().All<k8s::Pod>()) {
     if (selection.Matches(*pod)) out.push_back(pod);
@@ -49,7 +49,7 @@ std::vector<PodPtr> ScenarioRunner::PodsLike(const PodSelection& selection) cons
   return out;
 }
 
-Status ScenarioRunner::Do(const Delete& what) {
+Status ScenarioRunner::Do(const scenario::Delete& what) {
   if (what.kind != "Pod" && what.kind != "Node") {
     return cluster_.api().Delete(what.kind, what.namespace_, what.name, Actor::kUser);
   }
@@ -69,7 +69,7 @@ Status ScenarioRunner::Do(const Delete& what) {
   return Ok();
 }
 
-Status ScenarioRunner::Do(const Scale& scale) {
+Status ScenarioRunner::Do(const scenario::Scale& scale) {
   Store& store = cluster_.store();
   if (scale.kind == "Job") {
     const auto job = store.Find<k8s::Job>(PodKey(scale.namespace_, scale.name));
@@ -94,25 +94,25 @@ Status ScenarioRunner::Do(const Scale& scale) {
   return NotFoundError(fmt::format("no {} is called {}", scale.kind, scale.name));
 }
 
-Status ScenarioRunner::Do(const NodeAction& action) {
+Status ScenarioRunner::Do(const scenario::NodeAction& action) {
   NodeLifecycle& lifecycle = cluster_.node_lifecycle();
   const std::vector<std::string> nodes = NodesLike(action.node);
   if (nodes.empty()) return NotFoundError(fmt::format("no node is called {}", action.node));
   for (const std::string& node : nodes) {
     switch (action.kind) {
-      case NodeAction::Kind::kCordon:
+      case scenario::NodeAction::Kind::kCordon:
         KNX_TRY_DONE(lifecycle.SetUnschedulable(node, true));
         break;
-      case NodeAction::Kind::kUncordon:
+      case scenario::NodeAction::Kind::kUncordon:
         KNX_TRY_DONE(lifecycle.SetUnschedulable(node, false));
         break;
-      case NodeAction::Kind::kDrain:
+      case scenario::NodeAction::Kind::kDrain:
         KNX_TRY_DONE(lifecycle.Drain(node, action.honour_budgets));
         break;
-      case NodeAction::Kind::kKill:
+      case scenario::NodeAction::Kind::kKill:
         KNX_TRY_DONE(lifecycle.Kill(node));
         break;
-      case NodeAction::Kind::kRestart:
+      case scenario::NodeAction::Kind::kRestart:
         KNX_TRY_DONE(lifecycle.Restart(node));
         break;
     }
@@ -120,7 +120,7 @@ Status ScenarioRunner::Do(const NodeAction& action) {
   return Ok();
 }
 
-Status ScenarioRunner::Do(const UpdateNode& update) {
+Status ScenarioRunner::Do(const scenario::UpdateNode& update) {
   const std::vector<std::string> nodes = NodesLike(update.node);
   if (nodes.empty()) return NotFoundError(fmt::format("no node is called {}", update.node));
   for (const std::string& name : nodes) {
@@ -142,7 +142,7 @@ Status ScenarioRunner::Do(const UpdateNode& update) {
   return Ok();
 }
 
-Status ScenarioRunner::Do(const UpdatePod& update) {
+Status ScenarioRunner::Do(const scenario::UpdatePod& update) {
   const std::vector<PodPtr> pods = PodsLike(update.pods);
   if (pods.empty()) return NotFoundError(fmt::format("{}: there is none", update.pods.ToString()));
   for (const PodPtr& pod : pods) {
@@ -164,7 +164,7 @@ Status ScenarioRunner::Do(const UpdatePod& update) {
   return Ok();
 }
 
-Status ScenarioRunner::Do(const BindByOther& bind) {
+Status ScenarioRunner::Do(const scenario::BindByOther& bind) {
   const std::vector<PodPtr> pods = PodsLike(bind.pods);
   if (pods.empty()) return NotFoundError(fmt::format("{}: there is none", bind.pods.ToString()));
   for (const PodPtr& pod : pods) {

@@ -5,22 +5,24 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/judgement.h"
+
 namespace knx::sim {
 
-ScenarioRunner::ScenarioRunner(Cluster& cluster, const Scenario& scenario,
+ScenarioRunner::ScenarioRunner(Cluster& cluster, const scenario::Scenario& scenario,
                                std::function<bool()> go_on)
     : cluster_(cluster), scenario_(scenario), go_on_(std::move(go_on)) {}
 
 Status ScenarioRunner::Run(std::optional<Duration> until) {
   end_ = until.value_or(kMaxSpan);
-  for (const Template& node : scenario_.nodes) {
+  for (const scenario::Template& node : scenario_.nodes) {
     for (std::int64_t i = 0; i < node.count; ++i) KNX_TRY_DONE(CreateOne(node, node.first + i));
   }
-  for (const Template& object : scenario_.objects) {
+  for (const scenario::Template& object : scenario_.objects) {
     KNX_TRY_DONE(CreateOne(object, object.first));
   }
   cluster_.scheduler().Start({});
-  for (const Step& step : scenario_.steps) {
+  for (const scenario::Step& step : scenario_.steps) {
     if (step.at.has_value() && !RunUntil(*step.at)) break;
     if (auto done = Do(step); !done.ok()) {
       Error error = std::move(done).error();
@@ -36,7 +38,7 @@ Status ScenarioRunner::Run(std::optional<Duration> until) {
   return Ok();
 }
 
-Status ScenarioRunner::Do(const Step& step) {
+Status ScenarioRunner::Do(const scenario::Step& step) {
   step_ = &step;
   return std::visit([this](const auto& what) { return Do(what); }, step.what);
 }
@@ -64,18 +66,18 @@ bool ScenarioRunner::Settle(Duration limit) {
   return true;
 }
 
-Status ScenarioRunner::Do(const PassTime& pass) {
+Status ScenarioRunner::Do(const scenario::PassTime& pass) {
   switch (pass.kind) {
-    case PassTime::Kind::kFor:
+    case scenario::PassTime::Kind::kFor:
       RunUntil(std::min(cluster_.now() + pass.span, kMaxSpan));
       return Ok();
-    case PassTime::Kind::kUntil:
+    case scenario::PassTime::Kind::kUntil:
       if (pass.span < cluster_.now()) {
         return InvalidError(fmt::format("run_until: it is {} already", FormatAt(cluster_.now())));
       }
       RunUntil(pass.span);
       return Ok();
-    case PassTime::Kind::kSettle:
+    case scenario::PassTime::Kind::kSettle:
       Settle(std::min(cluster_.now() + pass.span, kMaxSpan));
       return Ok();
   }
@@ -99,7 +101,7 @@ bool ScenarioRunner::RunUntilMet(Duration deadline, const std::function<bool()>&
   return met();
 }
 
-std::optional<std::string> ScenarioRunner::Judge(const Expectation& expectation) {
+std::optional<std::string> ScenarioRunner::Judge(const scenario::Expectation& expectation) {
   const Duration begin = cluster_.now();
   const auto unmet = [&] { return Unmet(expectation, cluster_); };
   if (expectation.not_before.has_value()) {
@@ -121,7 +123,7 @@ std::optional<std::string> ScenarioRunner::Judge(const Expectation& expectation)
   return std::nullopt;
 }
 
-Status ScenarioRunner::Do(const Expectation& expectation) {
+Status ScenarioRunner::Do(const scenario::Expectation& expectation) {
   ExpectationResult result;
   result.place = step_->place;
   result.expected = expectation.ToString();
@@ -143,8 +145,8 @@ Status ScenarioRunner::Do(const Expectation& expectation) {
 
 // ---- creating ----
 
-Status ScenarioRunner::CreateOne(const Template& what, std::int64_t number) {
-  KNX_TRY(std::vector<k8s::Object> objects, MakeObjects(what, number, scenario_.file));
+Status ScenarioRunner::CreateOne(const scenario::Template& what, std::int64_t number) {
+  KNX_TRY(std::vector<k8s::Object> objects, scenario::MakeObjects(what, number, scenario_.file));
   for (k8s::Object& object : objects) {
     auto created = cluster_.api().Create(std::move(object), Actor::kUser);
     if (!created.ok()) {
@@ -156,7 +158,7 @@ Status ScenarioRunner::CreateOne(const Template& what, std::int64_t number) {
   return Ok();
 }
 
-Status ScenarioRunner::Do(const Create& create) {
+Status ScenarioRunner::Do(const scenario::Create& create) {
   if (create.every.has_value()) {
     CreateLater(create, 0);
     return Ok();
@@ -167,7 +169,7 @@ Status ScenarioRunner::Do(const Create& create) {
   return Ok();
 }
 
-void ScenarioRunner::CreateLater(const Create& create, std::int64_t next) {
+void ScenarioRunner::CreateLater(const scenario::Create& create, std::int64_t next) {
   if (next >= create.what.count || late_error_.has_value()) return;
   if (auto made = CreateOne(create.what, create.what.first + next); !made.ok()) {
     late_error_ = std::move(made).error().Within(create.what.path);
@@ -188,8 +190,8 @@ Status ScenarioRunner::Do(const CallFault& fault) {
   return Ok();
 }
 
-Status ScenarioRunner::Do(const WatchFault& fault) {
-  if (fault.kind == WatchFault::Kind::kRandom) {
+Status ScenarioRunner::Do(const scenario::WatchFault& fault) {
+  if (fault.kind == scenario::WatchFault::Kind::kRandom) {
     InjectRandom(fault, cluster_.agenda().now() + fault.lasts);
   } else {
     Inject(fault);
@@ -197,16 +199,16 @@ Status ScenarioRunner::Do(const WatchFault& fault) {
   return Ok();
 }
 
-void ScenarioRunner::Inject(const WatchFault& fault) {
+void ScenarioRunner::Inject(const scenario::WatchFault& fault) {
   const auto inject = [&fault](auto& watch) {
     switch (fault.kind) {
-      case WatchFault::Kind::kLate:
+      case scenario::WatchFault::Kind::kLate:
         return watch.BeLate(fault.by, fault.lasts);
-      case WatchFault::Kind::kLose:
+      case scenario::WatchFault::Kind::kLose:
         return watch.Disconnect(fault.lasts, fault.stale);
-      case WatchFault::Kind::kDuplicate:
+      case scenario::WatchFault::Kind::kDuplicate:
         return watch.Duplicate(fault.count);
-      case WatchFault::Kind::kRandom:
+      case scenario::WatchFault::Kind::kRandom:
         return;
     }
   };
@@ -214,25 +216,25 @@ void ScenarioRunner::Inject(const WatchFault& fault) {
   if (fault.nodes) inject(cluster_.scheduler().nodes());
 }
 
-void ScenarioRunner::InjectRandom(const WatchFault& fault, Time end) {
+void ScenarioRunner::InjectRandom(const scenario::WatchFault& fault, Time end) {
   if (cluster_.agenda().now() >= end) return;
   Random& random = cluster_.random();
   const auto up_to = [&random](Duration most) {
     const auto limit = static_cast<std::uint64_t>(most.ns) + 1;
     return Duration::Nanoseconds(static_cast<std::int64_t>(random.Below(limit)));
   };
-  WatchFault next = fault;
-  next.kind = static_cast<WatchFault::Kind>(random.Below(3));
+  scenario::WatchFault next = fault;
+  next.kind = static_cast<scenario::WatchFault::Kind>(random.Below(3));
   next.by = up_to(Duration::Seconds(5));
   next.lasts = up_to(Duration::Seconds(10));
-  next.stale = up_to(kOldestRandomList);
+  next.stale = up_to(scenario::kOldestRandomList);
   next.count = 1 + static_cast<std::int64_t>(random.Below(5));
   Inject(next);
   cluster_.agenda().After(up_to(fault.every * 2),
                           [this, &fault, end] { InjectRandom(fault, end); });
 }
 
-Status ScenarioRunner::Do(const RestartScheduler& restart) {
+Status ScenarioRunner::Do(const scenario::RestartScheduler& restart) {
   const SchedulerDriver::StartOptions options{.age = restart.stale,
                                               .pods_first = restart.pods_first};
   if (restart.down_for == Duration{}) {

@@ -6,8 +6,8 @@
 #include <functional>
 #include <vector>
 
+#include "scenario/scenario.h"
 #include "sim/cluster.h"
-#include "sim/scenario.h"
 #include "sim/simulation.h"
 
 namespace knx::sim {
@@ -15,7 +15,7 @@ namespace knx::sim {
 class ScenarioRunner {
  public:
   // `go_on` is asked after every step of the cluster; false ends the run.
-  ScenarioRunner(Cluster& cluster, const Scenario& scenario, std::function<bool()> go_on);
+  ScenarioRunner(Cluster& cluster, const scenario::Scenario& scenario, std::function<bool()> go_on);
 
   // Up to `until`, if that is set; the rest of the steps is then left undone.
   Status Run(std::optional<Duration> until);
@@ -29,40 +29,40 @@ class ScenarioRunner {
   bool Settle(Duration limit);
 
  private:
-  Status Do(const Step& step);
-  Status Do(const Create& create);
-  Status Do(const Delete& what);
-  Status Do(const Scale& scale);
-  Status Do(const NodeAction& action);
-  Status Do(const UpdateNode& update);
-  Status Do(const UpdatePod& update);
-  Status Do(const BindByOther& bind);
-  Status Do(const RestartScheduler& restart);
-  Status Do(const WatchFault& fault);
+  Status Do(const scenario::Step& step);
+  Status Do(const scenario::Create& create);
+  Status Do(const scenario::Delete& what);
+  Status Do(const scenario::Scale& scale);
+  Status Do(const scenario::NodeAction& action);
+  Status Do(const scenario::UpdateNode& update);
+  Status Do(const scenario::UpdatePod& update);
+  Status Do(const scenario::BindByOther& bind);
+  Status Do(const scenario::RestartScheduler& restart);
+  Status Do(const scenario::WatchFault& fault);
   Status Do(const CallFault& fault);
-  Status Do(const PassTime& pass);
-  Status Do(const Expectation& expectation);
+  Status Do(const scenario::PassTime& pass);
+  Status Do(const scenario::Expectation& expectation);
 
-  void Inject(const WatchFault& fault);
+  void Inject(const scenario::WatchFault& fault);
   // Another fault, and the next later, until `end`.
-  void InjectRandom(const WatchFault& fault, Time end);
-  Status CreateOne(const Template& what, std::int64_t number);
+  void InjectRandom(const scenario::WatchFault& fault, Time end);
+  Status CreateOne(const scenario::Template& what, std::int64_t number);
   // Creates the ones from `next` on, each when it is due.
-  void CreateLater(const Create& create, std::int64_t next);
+  void CreateLater(const scenario::Create& create, std::int64_t next);
   // Runs until `deadline` or until `met` says so; asked whenever something changed.
   bool RunUntilMet(Duration deadline, const std::function<bool()>& met);
   // "2.5s": what was found there, or nothing if all was well.
-  std::optional<std::string> Judge(const Expectation& expectation);
+  std::optional<std::string> Judge(const scenario::Expectation& expectation);
   bool StepOnce(Duration limit);
   [[nodiscard]] std::vector<std::string> NodesLike(const std::string& pattern) const;
-  [[nodiscard]] std::vector<PodPtr> PodsLike(const PodSelection& selection) const;
+  [[nodiscard]] std::vector<PodPtr> PodsLike(const scenario::PodSelection& selection) const;
 
   Cluster& cluster_;
-  const Scenario& scenario_;
+  const scenario::Scenario& scenario_;
   std::function<bool()> go_on_;
   Duration end_ = kMaxSpan;
   bool stopped_ = false;
-  const Step* step_ = nullptr;
+  const scenario::Step* step_ = nullptr;
   std::optional<Error> late_error_;  // of something that happened between two steps
   std::vector<ExpectationResult> results_;
 };

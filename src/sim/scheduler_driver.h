@@ -25,7 +25,7 @@
 #include "sim/invariants.h"
 #include "sim/saboteur.h"
 #include "sim/store.h"
-#include "sim/timing.h"
+#include "scenario/timing.h"
 #include "sim/told_view.h"
 #include "sim/watch.h"
 

@@ -9,9 +9,9 @@
 #include "framework/profile_builder.h"
 #include "k8s/read_object.h"
 #include "plugins/registry.h"
+#include "scenario/scenario.h"
 #include "sim/cluster.h"
 #include "sim/outcome_report.h"
-#include "sim/scenario.h"
 #include "sim/scenario_runner.h"
 #include "sim/thread_pool.h"
 
@@ -32,7 +32,7 @@ profiles:
 
 // What is simulated: a scenario, or objects that are there from the beginning.
 struct Input {
-  std::optional<Scenario> scenario;
+  std::optional<scenario::Scenario> scenario;
   std::vector<k8s::ObjectAt> objects;
 };
 
@@ -40,7 +40,7 @@ Result<Input> ReadInput(const SimulationRequest& request) {
   Input input;
   for (const TextFile& file : request.files) {
     KNX_TRY(std::vector<k8s::YamlNode> documents, k8s::ParseYaml(file.text, file.name));
-    if (std::none_of(documents.begin(), documents.end(), IsScenario)) {
+    if (std::none_of(documents.begin(), documents.end(), scenario::IsScenario)) {
       KNX_TRY(std::vector<k8s::ObjectAt> objects, k8s::ReadManifests(file.text, file.name));
       std::move(objects.begin(), objects.end(), std::back_inserter(input.objects));
       continue;
@@ -49,7 +49,7 @@ Result<Input> ReadInput(const SimulationRequest& request) {
       return InvalidError("a scenario stands alone: no other file or document beside it",
                           {file.name, documents.front().line, documents.front().column});
     }
-    KNX_TRY(input.scenario, ReadScenario(std::move(documents.front()), file.name));
+    KNX_TRY(input.scenario, scenario::ReadScenario(std::move(documents.front()), file.name));
   }
   return input;
 }

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "k8s/names.h"
-#include "sim/annotations.h"
+#include "scenario/annotations.h"
 #include "sim/cluster_for_test.h"
 
 namespace knx::sim {
@@ -54,7 +54,8 @@ class Soak {
       const char* sizes[] = {"250m", "500m", "1", "2"};
       k8s::Pod pod = PodForTest(fmt::format("pod-{}", ++created_), sizes[random_.Below(4)]);
       if (random_.Chance(50)) {
-        pod.meta.annotations = {{std::string(kRunFor), fmt::format("{}s", 1 + random_.Below(60))}};
+        pod.meta.annotations = {
+            {std::string(scenario::kRunFor), fmt::format("{}s", 1 + random_.Below(60))}};
       }
       if (random_.Chance(20)) pod.spec.node_selector = {{"disk", "ssd"}};
       if (random_.Chance(10)) pod.spec.scheduling_gates = {"later"};

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "k8s/owner.h"
+
 namespace knx::sim {
 namespace {
 
@@ -143,13 +145,6 @@ bool IsFinished(const k8s::Pod& pod) {
 bool IsReady(const k8s::Pod& pod) {
   const k8s::Condition* ready = FindCondition(pod.status.conditions, "Ready");
   return ready != nullptr && ready->status == "True";
-}
-
-const k8s::OwnerReference* ControllerOf(const k8s::ObjectMeta& meta) {
-  for (const k8s::OwnerReference& owner : meta.owners) {
-    if (owner.controller) return &owner;
-  }
-  return nullptr;
 }
 
 }  // namespace knx::sim

@@ -153,7 +153,5 @@ void SetCondition(std::vector<k8s::Condition>& conditions, k8s::Condition condit
 
 bool IsFinished(const k8s::Pod& pod);
 bool IsReady(const k8s::Pod& pod);
-// The owner that acts for it; nullptr if there is none.
-const k8s::OwnerReference* ControllerOf(const k8s::ObjectMeta& meta);
 
 }  // namespace knx::sim

@@ -15,7 +15,7 @@
 
 #include "sim/agenda.h"
 #include "sim/store.h"
-#include "sim/timing.h"
+#include "scenario/timing.h"
 
 namespace knx::sim {
 

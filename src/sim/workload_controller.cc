@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "k8s/owner.h"
+
 namespace knx::sim {
 namespace {
 

@@ -12,7 +12,7 @@
 #include "sim/agenda.h"
 #include "sim/api_server.h"
 #include "sim/store.h"
-#include "sim/timing.h"
+#include "scenario/timing.h"
 
 namespace knx::sim {
 

@@ -23,6 +23,7 @@ MAX_FILE_LINES = 500
 # "may include" of src/README.md is compared with this.
 _BELOW_ENGINE = ("base", "k8s", "cel", "cluster", "framework")
 _BELOW_DRIVERS = (*_BELOW_ENGINE, "plugins", "engine", "observe")
+_BELOW_SIM = (*_BELOW_DRIVERS, "scenario")
 MAY_INCLUDE = {
     "base": (),
     "k8s": ("base",),
@@ -33,13 +34,14 @@ MAY_INCLUDE = {
     "engine": _BELOW_ENGINE,
     "observe": (*_BELOW_ENGINE, "plugins", "engine"),
     "oracle": _BELOW_DRIVERS,
-    "sim": _BELOW_DRIVERS,
+    "scenario": ("base", "k8s"),
+    "sim": _BELOW_SIM,
     "net": ("base",),
     "client": ("base", "k8s", "net"),
     "live": (*_BELOW_DRIVERS, "net", "client"),
     "agent": ("base", "k8s", "net", "client"),
     "webhook": ("base", "k8s", "net", "client"),
-    "cmd": (*_BELOW_DRIVERS, "net", "client", "live", "oracle", "sim", "agent",
+    "cmd": (*_BELOW_SIM, "net", "client", "live", "oracle", "sim", "agent",
             "webhook"),
 }
 CORE = (*_BELOW_ENGINE, "plugins", "engine")
@@ -281,8 +283,7 @@ def _built_folders(files):
     """Folders of src/ that the build takes in: listed in src/CMakeLists.txt, with a file of that
     name of their own."""
     listed = files["src/CMakeLists.txt"].text if "src/CMakeLists.txt" in files else ""
-    names = re.search(r"foreach\(module ([^)]*)\)", listed)
-    return {name for name in (names.group(1).split() if names else ())
+    return {name for name in re.findall(r"^add_subdirectory\((\w+)\)", listed, re.MULTILINE)
             if f"src/{name}/CMakeLists.txt" in files}
 
 

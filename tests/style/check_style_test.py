@@ -40,6 +40,8 @@ class IncludeDirection(Rule):
             ("observe", "sim/cluster.h"),
             ("sim", "cmd/demo.h"),
             ("sim", "live/driver.h"),
+            ("scenario", "cluster/state.h"),
+            ("live", "scenario/scenario.h"),
             ("net", "k8s/objects.h"),
             ("client", "cluster/state.h"),
             ("agent", "cluster/state.h"),
@@ -54,7 +56,9 @@ class IncludeDirection(Rule):
             ("k8s", "base/result.h"),
             ("engine", "cluster/state.h"),
             ("observe", "engine/queue.h"),
+            ("scenario", "k8s/objects.h"),
             ("sim", "plugins/registry.h"),
+            ("sim", "scenario/scenario.h"),
             ("live", "client/watch.h"),
             ("cmd", "sim/cluster.h"),
             ("engine", "engine/queue.h"),
@@ -279,7 +283,7 @@ class Links(Rule):
 class Tree(unittest.TestCase):
     GOOD = {
         "src/README.md": "| `base/` | vocabulary | nothing |\n| k8s/ | objects | base |\n",
-        "src/CMakeLists.txt": "foreach(module base k8s)\n",
+        "src/CMakeLists.txt": "add_subdirectory(base)\nadd_subdirectory(k8s)\n",
         "src/base/CMakeLists.txt": "knx_module(base)\n",
         "src/base/x.h": HEADER,
         "src/base/x.cc": '#include "base/x.h"\n',

@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include "k8s/object_fields.h"
-#include "sim/read_steps.h"
+#include "scenario/read_steps.h"
 
-namespace knx::sim {
+namespace knx::scenario {
 namespace {
 
 using k8s::FieldReader;
@@ -126,4 +126,4 @@ void ReadExpectation(FieldReader& fields, Expectation& out) {
   if (fields.ok() && !SaysSomething(out)) fields.FailHere("says nothing that could be true");
 }
 
-}  // namespace knx::sim
+}  // namespace knx::scenario

@@ -1,4 +1,4 @@
-#include "sim/read_steps.h"
+#include "scenario/read_steps.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,9 +7,8 @@
 #include <utility>
 
 #include "k8s/object_fields.h"
-#include "sim/agenda.h"
 
-namespace knx::sim {
+namespace knx::scenario {
 namespace {
 
 using k8s::FieldReader;
@@ -325,4 +324,4 @@ void ReadStep(FieldReader& fields, std::string_view file, Step& out, Duration& o
   ReadVerb<Expectation>(fields, "expect", what, ReadExpectation);
 }
 
-}  // namespace knx::sim
+}  // namespace knx::scenario

@@ -1,11 +1,11 @@
-#include "sim/scenario.h"
+#include "scenario/scenario.h"
 
 #include <utility>
 
-#include "sim/manifest_tree.h"
-#include "sim/read_steps.h"
+#include "scenario/manifest_tree.h"
+#include "scenario/read_steps.h"
 
-namespace knx::sim {
+namespace knx::scenario {
 namespace {
 
 using k8s::FieldReader;
@@ -137,4 +137,4 @@ Result<std::vector<k8s::Object>> MakeObjects(const Template& what, std::int64_t 
   return out;
 }
 
-}  // namespace knx::sim
+}  // namespace knx::scenario

@@ -12,7 +12,7 @@
 #include "k8s/objects.h"
 #include "k8s/yaml_reader.h"
 
-namespace knx::sim {
+namespace knx::scenario {
 
 // A copy in which $i, $(i%n) and $(i/n) stand for numbers made from `number`.
 k8s::YamlNode Numbered(const k8s::YamlNode& node, std::int64_t number);
@@ -29,4 +29,4 @@ Result<k8s::YamlNode> WorkManifest(const k8s::YamlNode& short_form, TreePlace pl
 // One object, of any kind that manifests may have; a List gives several.
 Result<std::vector<k8s::Object>> ReadObjects(const k8s::YamlNode& manifest, TreePlace place);
 
-}  // namespace knx::sim
+}  // namespace knx::scenario

@@ -6,9 +6,9 @@
 #include <array>
 
 #include "k8s/object_fields.h"
-#include "sim/manifest_tree.h"
+#include "scenario/manifest_tree.h"
 
-namespace knx::sim {
+namespace knx::scenario {
 namespace {
 
 using k8s::FieldReader;
@@ -73,4 +73,4 @@ Result<std::vector<k8s::Object>> ReadObjects(const k8s::YamlNode& manifest, Tree
   return out;
 }
 
-}  // namespace knx::sim
+}  // namespace knx::scenario

@@ -16,12 +16,12 @@
 #include "base/time.h"
 #include "k8s/objects.h"
 #include "k8s/yaml_reader.h"
-#include "sim/call_faults.h"
-#include "sim/expectation.h"
-#include "sim/pod_selection.h"
-#include "sim/timing.h"
+#include "scenario/call_fault.h"
+#include "scenario/expectation.h"
+#include "scenario/pod_selection.h"
+#include "scenario/timing.h"
 
-namespace knx::sim {
+namespace knx::scenario {
 
 // Something of which there are many, told apart by a number: $i in its texts. Read again for each.
 struct Template {
@@ -126,4 +126,4 @@ Result<Scenario> ReadScenario(k8s::YamlNode document, std::string_view file);
 Result<std::vector<k8s::Object>> MakeObjects(const Template& what, std::int64_t number,
                                              std::string_view file);
 
-}  // namespace knx::sim
+}  // namespace knx::scenario

@@ -1,11 +1,12 @@
 // Reading scenarios: what is refused and with which words, and what short forms come to.
+#include "scenario/scenario.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "sim/manifest_tree.h"
-#include "sim/scenario.h"
+#include "scenario/manifest_tree.h"
 
-namespace knx::sim {
+namespace knx::scenario {
 namespace {
 
 Result<Scenario> Read(const std::string& text) {
@@ -186,4 +187,4 @@ TEST(ParseNumberRange, ReadsNumbersAndRanges) {
 }
 
 }  // namespace
-}  // namespace knx::sim
+}  // namespace knx::scenario

@@ -3,7 +3,10 @@
 
 #include "base/time.h"
 
-namespace knx::sim {
+namespace knx::scenario {
+
+// Nothing in a run may last longer than this, so that adding up times cannot overflow.
+inline constexpr Duration kMaxSpan = Duration::Minutes(60 * 24 * 3650);
 
 struct Timing {
   Duration watch = Duration::Milliseconds(1);        // from a write until the scheduler is told
@@ -18,4 +21,4 @@ struct Timing {
   Duration job_backoff = Duration::Seconds(10);      // doubles with each failed pod
 };
 
-}  // namespace knx::sim
+}  // namespace knx::scenario

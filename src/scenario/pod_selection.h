@@ -6,7 +6,7 @@
 
 #include "k8s/objects.h"
 
-namespace knx::sim {
+namespace knx::scenario {
 
 struct PodSelection {
   std::string namespace_;  // empty: any
@@ -22,4 +22,4 @@ struct PodSelection {
 // Whether `text` is what `pattern` says, in which every '*' stands for any text.
 bool MatchesPattern(std::string_view text, std::string_view pattern);
 
-}  // namespace knx::sim
+}  // namespace knx::scenario

@@ -1,10 +1,9 @@
-#include "sim/expectation.h"
+#include "sim/judgement.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 
 #include "k8s/names.h"
@@ -12,22 +11,16 @@
 #include "sim/cluster.h"
 
 namespace knx::sim {
+
+using scenario::Expectation;
+
 namespace {
 
 constexpr std::size_t kMaxPodsNamed = 8;  // in one message
 
-std::optional<std::int64_t> ParseNumber(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
-  return value;
-}
-
 using Pods = std::vector<PodPtr>;
 
-Pods Select(const PodSelection& selection, const Store& store) {
+Pods Select(const scenario::PodSelection& selection, const Store& store) {
   Pods out;
   for (const auto& [key, pod] : store.All<k8s::Pod>()) {
     if (selection.Matches(*pod)) out.push_back(pod);
@@ -65,8 +58,9 @@ std::string Describe(const Pods& pods) {
 }
 
 bool OneMatches(const std::vector<std::string>& patterns, const std::string& text) {
-  return std::any_of(patterns.begin(), patterns.end(),
-                     [&](const std::string& pattern) { return MatchesPattern(text, pattern); });
+  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
+    return scenario::MatchesPattern(text, pattern);
+  });
 }
 
 std::optional<std::string> UnmetCounts(const Expectation& e, const Pods& pods,
@@ -76,15 +70,16 @@ std::optional<std::string> UnmetCounts(const Expectation& e, const Pods& pods,
   };
   std::int64_t attempts = 0;
   for (const PodPtr& pod : pods) attempts += cluster.scheduler().events().AttemptsOf(KeyOf(*pod));
-  const std::tuple<std::string_view, const std::optional<NumberRange>&, std::int64_t> numbers[] = {
-      {"there", e.count, static_cast<std::int64_t>(pods.size())},
-      {"placed", e.placed, CountIf(pods, IsPlaced)},
-      {"pending", e.pending, CountIf(pods, IsPending)},
-      {"running", e.running, phase(k8s::PodPhase::kRunning)},
-      {"succeeded", e.succeeded, phase(k8s::PodPhase::kSucceeded)},
-      {"failed", e.failed, phase(k8s::PodPhase::kFailed)},
-      {"attempts", e.attempts, attempts},
-  };
+  const std::tuple<std::string_view, const std::optional<scenario::NumberRange>&, std::int64_t>
+      numbers[] = {
+          {"there", e.count, static_cast<std::int64_t>(pods.size())},
+          {"placed", e.placed, CountIf(pods, IsPlaced)},
+          {"pending", e.pending, CountIf(pods, IsPending)},
+          {"running", e.running, phase(k8s::PodPhase::kRunning)},
+          {"succeeded", e.succeeded, phase(k8s::PodPhase::kSucceeded)},
+          {"failed", e.failed, phase(k8s::PodPhase::kFailed)},
+          {"attempts", e.attempts, attempts},
+      };
   for (const auto& [what, wanted, found] : numbers) {
     if (wanted.has_value() && !wanted->Contains(found)) {
       return fmt::format("{} {} ({})", found, what, Describe(pods));
@@ -132,7 +127,8 @@ std::optional<std::string> UnmetReasons(const Expectation& e, const Pods& pods) 
   return std::nullopt;
 }
 
-std::optional<std::string> UnmetSpread(const Spread& spread, const Pods& pods, const Store& store) {
+std::optional<std::string> UnmetSpread(const scenario::Spread& spread, const Pods& pods,
+                                       const Store& store) {
   if (spread.empty()) return std::nullopt;
   std::map<std::string, std::int64_t> found;
   for (const auto& [name, node] : store.All<k8s::Node>()) {
@@ -161,7 +157,8 @@ std::optional<std::string> UnmetSpread(const Spread& spread, const Pods& pods, c
   return std::nullopt;
 }
 
-std::optional<std::string> UnmetEvent(const EventExpectation& wanted, const PodSelection& selection,
+std::optional<std::string> UnmetEvent(const scenario::EventExpectation& wanted,
+                                      const scenario::PodSelection& selection,
                                       const Cluster& cluster) {
   std::int64_t count = 0;
   std::vector<std::string> others;
@@ -186,7 +183,7 @@ std::optional<std::string> UnmetEvent(const EventExpectation& wanted, const PodS
                      others.empty() ? "none" : fmt::format("{}", fmt::join(others, "; ")));
 }
 
-std::optional<std::string> UnmetNode(const NodeExpectation& wanted, const Store& store) {
+std::optional<std::string> UnmetNode(const scenario::NodeExpectation& wanted, const Store& store) {
   const NodePtr node = store.Find<k8s::Node>(wanted.name);
   if (node == nullptr) return fmt::format("no node {}", wanted.name);
   std::int64_t pods = 0;
@@ -219,71 +216,6 @@ std::optional<std::string> UnmetNode(const NodeExpectation& wanted, const Store&
 
 }  // namespace
 
-std::string NumberRange::ToString() const {
-  if (min == max) return fmt::format("{}", min);
-  if (max == std::numeric_limits<std::int64_t>::max()) return fmt::format(">= {}", min);
-  if (min == 0) return fmt::format("<= {}", max);
-  return fmt::format("{}..{}", min, max);
-}
-
-std::optional<NumberRange> ParseNumberRange(std::string_view text) {
-  NumberRange out;
-  if (text.starts_with(">=") || text.starts_with("<=")) {
-    const std::optional<std::int64_t> bound = ParseNumber(text.substr(2));
-    if (!bound.has_value()) return std::nullopt;
-    (text.front() == '>' ? out.min : out.max) = *bound;
-    return out;
-  }
-  const std::size_t dots = text.find("..");
-  const std::optional<std::int64_t> low = ParseNumber(text.substr(0, dots));
-  const std::optional<std::int64_t> high =
-      dots == std::string_view::npos ? low : ParseNumber(text.substr(dots + 2));
-  if (!low.has_value() || !high.has_value() || *low > *high) return std::nullopt;
-  return NumberRange{*low, *high};
-}
-
-bool TextMatch::Matches(std::string_view text) const {
-  return (!exact || text == *exact) && (!prefix || text.starts_with(*prefix)) &&
-         (!contains || text.find(*contains) != std::string_view::npos);
-}
-
-std::string TextMatch::ToString() const {
-  std::vector<std::string> parts;
-  if (exact) parts.push_back(fmt::format("\"{}\"", *exact));
-  if (prefix) parts.push_back(fmt::format("beginning with \"{}\"", *prefix));
-  if (contains) parts.push_back(fmt::format("containing \"{}\"", *contains));
-  return fmt::format("{}", fmt::join(parts, " and "));
-}
-
-std::string Expectation::ToString() const {
-  std::vector<std::string> parts;
-  const std::pair<std::string_view, const std::optional<NumberRange>&> numbers[] = {
-      {"there", count},       {"placed", placed},       {"pending", pending},
-      {"running", running},   {"succeeded", succeeded}, {"failed", failed},
-      {"attempts", attempts}, {"evictions", evictions}, {"bind failures", bind_failures}};
-  for (const auto& [what, range] : numbers) {
-    if (range) parts.push_back(fmt::format("{} {}", range->ToString(), what));
-  }
-  if (!on.empty()) parts.push_back(fmt::format("on {}", fmt::join(on, " or ")));
-  if (!not_on.empty()) parts.push_back(fmt::format("not on {}", fmt::join(not_on, " or ")));
-  if (nominated) parts.push_back(fmt::format("nominated to \"{}\"", *nominated));
-  if (!reason.empty()) parts.push_back(fmt::format("waiting with reason {}", reason));
-  if (!message.empty()) parts.push_back(fmt::format("waiting with message {}", message.ToString()));
-  if (!spread.counts.empty()) parts.push_back(fmt::format("per {} {}", spread.by, spread.counts));
-  if (spread.max_skew)
-    parts.push_back(fmt::format("skew by {} <= {}", spread.by, *spread.max_skew));
-  for (const EventExpectation& event : events) {
-    parts.push_back(fmt::format("{} events {} {}", event.count.ToString(), event.reason,
-                                event.note.ToString()));
-  }
-  for (const NodeExpectation& node : nodes) {
-    parts.push_back(
-        fmt::format("node {}{}", node.name,
-                    node.pods ? fmt::format(" with {} pods", node.pods->ToString()) : ""));
-  }
-  return fmt::format("{}: {}", pods.ToString(), fmt::join(parts, ", "));
-}
-
 std::optional<std::string> Unmet(const Expectation& e, const Cluster& cluster) {
   const Store& store = cluster.store();
   const Pods pods = Select(e.pods, store);
@@ -291,7 +223,7 @@ std::optional<std::string> Unmet(const Expectation& e, const Cluster& cluster) {
   if (auto found = UnmetPlaces(e, pods)) return found;
   if (auto found = UnmetReasons(e, pods)) return found;
   if (auto found = UnmetSpread(e.spread, pods, store)) return found;
-  for (const EventExpectation& event : e.events) {
+  for (const scenario::EventExpectation& event : e.events) {
     if (auto found = UnmetEvent(event, e.pods, cluster)) return found;
   }
   const std::int64_t evictions = cluster.api().evictions();
@@ -302,7 +234,7 @@ std::optional<std::string> Unmet(const Expectation& e, const Cluster& cluster) {
   if (e.bind_failures.has_value() && !e.bind_failures->Contains(bind_failures)) {
     return fmt::format("{} bind failures", bind_failures);
   }
-  for (const NodeExpectation& node : e.nodes) {
+  for (const scenario::NodeExpectation& node : e.nodes) {
     if (auto found = UnmetNode(node, store)) return found;
   }
   return std::nullopt;

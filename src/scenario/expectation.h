@@ -12,11 +12,9 @@
 
 #include "base/time.h"
 #include "k8s/objects.h"
-#include "sim/pod_selection.h"
+#include "scenario/pod_selection.h"
 
-namespace knx::sim {
-
-class Cluster;
+namespace knx::scenario {
 
 struct NumberRange {
   std::int64_t min = 0;
@@ -78,7 +76,4 @@ struct Expectation {
   [[nodiscard]] std::string ToString() const;
 };
 
-// What is found instead of what is expected; nullopt if it is met now.
-std::optional<std::string> Unmet(const Expectation& expectation, const Cluster& cluster);
-
-}  // namespace knx::sim
+}  // namespace knx::scenario

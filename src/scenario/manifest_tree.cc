@@ -1,4 +1,4 @@
-#include "sim/manifest_tree.h"
+#include "scenario/manifest_tree.h"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include <initializer_list>
 #include <utility>
 
-#include "sim/annotations.h"
+#include "scenario/annotations.h"
 
-namespace knx::sim {
+namespace knx::scenario {
 namespace {
 
 using k8s::FieldReader;
@@ -296,4 +296,4 @@ Result<YamlNode> WorkManifest(const YamlNode& create, TreePlace place) {
   return out;
 }
 
-}  // namespace knx::sim
+}  // namespace knx::scenario

@@ -1,16 +1,16 @@
-#include "sim/pod_selection.h"
+#include "scenario/pod_selection.h"
 
 #include <fmt/format.h>
 
+#include "k8s/owner.h"
 #include "k8s/selector.h"
-#include "sim/store.h"
 
-namespace knx::sim {
+namespace knx::scenario {
 namespace {
 
 // A Deployment's pods are owned by its ReplicaSet, which is named after it and a hash.
 bool OwnedBy(const k8s::Pod& pod, const std::string& owner) {
-  const k8s::OwnerReference* controller = ControllerOf(pod.meta);
+  const k8s::OwnerReference* controller = k8s::ControllerOf(pod.meta);
   if (controller == nullptr) return false;
   if (controller->name == owner) return true;
   const std::size_t dash = controller->name.rfind('-');
@@ -68,4 +68,4 @@ std::string PodSelection::ToString() const {
   return name.empty() && owner.empty() && namespace_.empty() && labels.empty() ? "all pods" : out;
 }
 
-}  // namespace knx::sim
+}  // namespace knx::scenario

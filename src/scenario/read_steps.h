@@ -2,9 +2,9 @@
 #pragma once
 
 #include "k8s/yaml_reader.h"
-#include "sim/scenario.h"
+#include "scenario/scenario.h"
 
-namespace knx::sim {
+namespace knx::scenario {
 
 // One entry of `steps`. `oldest_list` grows to the longest `stale` in it.
 void ReadStep(k8s::FieldReader& fields, std::string_view file, Step& out, Duration& oldest_list);
@@ -19,4 +19,4 @@ bool ReadSpan(k8s::FieldReader& fields, std::string_view key, std::optional<Dura
 enum class Need { kNone, kSome };
 void ReadPodSelection(k8s::FieldReader& fields, Need need, PodSelection& out);
 
-}  // namespace knx::sim
+}  // namespace knx::scenario

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "sim/scenario.h"
+#include "scenario/scenario.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace knx;
@@ -13,8 +13,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   auto documents = k8s::ParseYaml(text, "fuzz.yaml");
   if (!documents.ok()) return 0;
   for (k8s::YamlNode& document : *documents) {
-    (void)sim::IsScenario(document);
-    const auto read = sim::ReadScenario(std::move(document), "fuzz.yaml");
+    (void)scenario::IsScenario(document);
+    const auto read = scenario::ReadScenario(std::move(document), "fuzz.yaml");
     if (read.ok()) continue;
     KNX_CHECK(!read.error().message.empty(), "an error says what is wrong");
     KNX_CHECK(read.error().place.file == "fuzz.yaml", "an error says where");
