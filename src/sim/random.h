@@ -1,9 +1,8 @@
-// Chance from a seed, and texts as numbers. The same on every machine, which the standard library's
-// distributions are not.
+// Chance from a seed. The same on every machine, which the standard library's distributions are
+// not.
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
 namespace knx::sim {
 
@@ -29,25 +28,5 @@ class Random {
  private:
   std::uint64_t state_;
 };
-
-// FNV-1a: for hashes that must not change with the machine, the library or the run.
-class Digest {
- public:
-  void Add(std::string_view text) {
-    for (const char c : text) {
-      value_ = (value_ ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-    }
-  }
-  [[nodiscard]] std::uint64_t value() const { return value_; }
-
- private:
-  std::uint64_t value_ = 0xcbf29ce484222325ULL;
-};
-
-inline std::uint64_t DigestOf(std::string_view text) {
-  Digest digest;
-  digest.Add(text);
-  return digest.value();
-}
 
 }  // namespace knx::sim

@@ -73,7 +73,8 @@ Status ScenarioRunner::Do(const scenario::PassTime& pass) {
       return Ok();
     case scenario::PassTime::Kind::kUntil:
       if (pass.span < cluster_.now()) {
-        return InvalidError(fmt::format("run_until: it is {} already", FormatAt(cluster_.now())));
+        return InvalidError(
+            fmt::format("run_until: it is {} already", observe::FormatAt(cluster_.now())));
       }
       RunUntil(pass.span);
       return Ok();
@@ -108,7 +109,7 @@ std::optional<std::string> ScenarioRunner::Judge(const scenario::Expectation& ex
     const Duration earliest = begin + *expectation.not_before;
     const bool early = RunUntilMet(earliest, [&] { return !unmet().has_value(); });
     if (early && cluster_.now() < earliest) {
-      return fmt::format("that already after {}", FormatAt(cluster_.now() - begin));
+      return fmt::format("that already after {}", observe::FormatAt(cluster_.now() - begin));
     }
   }
   if (expectation.within.has_value()) {
@@ -118,7 +119,8 @@ std::optional<std::string> ScenarioRunner::Judge(const scenario::Expectation& ex
   if (!expectation.stays.has_value()) return std::nullopt;
   const Duration met_at = cluster_.now();
   if (RunUntilMet(met_at + *expectation.stays, [&] { return unmet().has_value(); })) {
-    return fmt::format("after {} no more: {}", FormatAt(cluster_.now() - met_at), *unmet());
+    return fmt::format("after {} no more: {}", observe::FormatAt(cluster_.now() - met_at),
+                       *unmet());
   }
   return std::nullopt;
 }
@@ -135,7 +137,7 @@ Status ScenarioRunner::Do(const scenario::Expectation& expectation) {
   if (expectation.stays)
     result.expected += fmt::format(", for {}", FormatDuration(*expectation.stays));
   if (const auto found = Judge(expectation)) {
-    result.found = fmt::format("{} (at {})", *found, FormatAt(cluster_.now()));
+    result.found = fmt::format("{} (at {})", *found, observe::FormatAt(cluster_.now()));
   } else {
     result.met = true;
   }

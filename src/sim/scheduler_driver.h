@@ -17,15 +17,15 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "observe/decision_log.h"
+#include "scenario/timing.h"
 #include "sim/agenda.h"
 #include "sim/api_server.h"
 #include "sim/call_faults.h"
-#include "sim/decision_log.h"
 #include "sim/event_book.h"
 #include "sim/invariants.h"
 #include "sim/saboteur.h"
 #include "sim/store.h"
-#include "scenario/timing.h"
 #include "sim/told_view.h"
 #include "sim/watch.h"
 
@@ -66,7 +66,7 @@ class SchedulerDriver : public StoreListener {
   [[nodiscard]] CallFaults& faults() { return faults_; }
   [[nodiscard]] Invariants& invariants() { return invariants_; }
   [[nodiscard]] const Invariants& invariants_view() const { return invariants_; }
-  [[nodiscard]] const DecisionLog& log() const { return log_; }
+  [[nodiscard]] const observe::DecisionLog& log() const { return log_; }
   [[nodiscard]] const EventBook& events() const { return events_; }
   [[nodiscard]] const ToldView& told() const { return told_; }
   [[nodiscard]] engine::Engine* engine() { return engine_.get(); }  // nullptr: not running
@@ -140,7 +140,7 @@ class SchedulerDriver : public StoreListener {
   CallFaults faults_;
   ToldView told_;
   Invariants invariants_;
-  DecisionLog log_;
+  observe::DecisionLog log_;
   EventBook events_;
   Counts counts_;
 

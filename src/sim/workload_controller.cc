@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/digest.h"
 #include "k8s/owner.h"
 
 namespace knx::sim {

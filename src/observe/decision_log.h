@@ -4,13 +4,14 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/digest.h"
 #include "base/time.h"
 #include "engine/actions.h"
-#include "sim/random.h"
 
-namespace knx::sim {
+namespace knx::observe {
 
 class DecisionLog {
  public:
@@ -35,4 +36,4 @@ class DecisionLog {
 // "12.345678s", always with six digits.
 std::string FormatAt(Duration at);
 
-}  // namespace knx::sim
+}  // namespace knx::observe

@@ -1,10 +1,10 @@
-#include "sim/decision_log.h"
+#include "observe/decision_log.h"
 
 #include <fmt/format.h>
 
 #include <utility>
 
-namespace knx::sim {
+namespace knx::observe {
 namespace {
 
 std::string Name(const engine::PodRef& pod) {
@@ -52,4 +52,4 @@ void DecisionLog::Note(Duration at, std::string_view text) {
   if (keep_) lines_.push_back(std::move(line));
 }
 
-}  // namespace knx::sim
+}  // namespace knx::observe
