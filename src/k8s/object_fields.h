@@ -28,6 +28,11 @@ template <class Fields>
 bool ReadResourceList(Fields& fields, std::string_view key, ResourceList& out);
 template <class Fields>
 bool ReadTaintEffect(Fields& fields, TaintEffect& out);
+// The lists `taints` and `tolerations` of what is read; what is there already stays.
+template <class Fields>
+void ReadTaints(Fields& fields, std::vector<Taint>& out);
+template <class Fields>
+void ReadTolerations(Fields& fields, std::vector<Toleration>& out);
 template <class Fields>
 void ReadConditions(Fields& status, std::vector<Condition>& out);
 template <class Fields>

@@ -1,6 +1,7 @@
 // Parts that several kinds share: metadata, selectors, resource lists, conditions.
 #include <fmt/format.h>
 
+#include "k8s/enum_names.h"
 #include "k8s/json_fields.h"
 #include "k8s/object_fields.h"
 #include "k8s/yaml_reader.h"
@@ -100,9 +101,9 @@ void ReadRequirements(Fields& fields, std::string_view key,
 template <class Fields>
 void ReadNodeTerm(Fields& term, NodeSelectorTerm& out) {
   const typename Fields::template Words<SelectorOperator> operators = {
-      {"In", SelectorOperator::kIn},         {"NotIn", SelectorOperator::kNotIn},
-      {"Exists", SelectorOperator::kExists}, {"DoesNotExist", SelectorOperator::kDoesNotExist},
-      {"Gt", SelectorOperator::kGt},         {"Lt", SelectorOperator::kLt}};
+      Named(SelectorOperator::kIn),     Named(SelectorOperator::kNotIn),
+      Named(SelectorOperator::kExists), Named(SelectorOperator::kDoesNotExist),
+      Named(SelectorOperator::kGt),     Named(SelectorOperator::kLt)};
   ReadRequirements(term, "matchExpressions", operators, out.match_expressions);
   ReadRequirements(term, "matchFields", operators, out.match_fields);
 }
@@ -132,10 +133,8 @@ template <class Fields>
 void ReadSelector(Fields& selector, LabelSelector& out) {
   selector.Read("matchLabels", out.match_labels);
   ReadRequirements(selector, "matchExpressions",
-                   {{"In", SelectorOperator::kIn},
-                    {"NotIn", SelectorOperator::kNotIn},
-                    {"Exists", SelectorOperator::kExists},
-                    {"DoesNotExist", SelectorOperator::kDoesNotExist}},
+                   {Named(SelectorOperator::kIn), Named(SelectorOperator::kNotIn),
+                    Named(SelectorOperator::kExists), Named(SelectorOperator::kDoesNotExist)},
                    out.match_expressions);
 }
 
@@ -167,10 +166,8 @@ bool ReadResourceList(Fields& fields, std::string_view key, ResourceList& out) {
 template <class Fields>
 bool ReadTaintEffect(Fields& fields, TaintEffect& out) {
   return fields.ReadEnum("effect", out,
-                         {{"", TaintEffect::kNone},
-                          {"NoSchedule", TaintEffect::kNoSchedule},
-                          {"PreferNoSchedule", TaintEffect::kPreferNoSchedule},
-                          {"NoExecute", TaintEffect::kNoExecute}});
+                         {Named(TaintEffect::kNone), Named(TaintEffect::kNoSchedule),
+                          Named(TaintEffect::kPreferNoSchedule), Named(TaintEffect::kNoExecute)});
 }
 
 template <class Fields>

@@ -3,20 +3,26 @@
 #include "k8s/yaml_reader.h"
 
 namespace knx::k8s {
+
+template <class Fields>
+void ReadTaints(Fields& fields, std::vector<Taint>& out) {
+  fields.ForEach("taints", [&](Fields& item) {
+    Taint& taint = out.emplace_back();
+    item.Require("key", taint.key);
+    item.Read("value", taint.value);
+    ReadTaintEffect(item, taint.effect);
+    if (item.ok() && taint.effect == TaintEffect::kNone) {
+      item.Fail("effect", "missing; allowed are NoSchedule, PreferNoSchedule, NoExecute");
+    }
+  });
+}
+
 namespace {
 
 template <class Fields>
 void ReadSpec(Fields& spec, Node& out) {
   spec.Read("unschedulable", out.unschedulable);
-  spec.ForEach("taints", [&](Fields& fields) {
-    Taint& taint = out.taints.emplace_back();
-    fields.Require("key", taint.key);
-    fields.Read("value", taint.value);
-    ReadTaintEffect(fields, taint.effect);
-    if (fields.ok() && taint.effect == TaintEffect::kNone) {
-      fields.Fail("effect", "missing; allowed are NoSchedule, PreferNoSchedule, NoExecute");
-    }
-  });
+  ReadTaints(spec, out.taints);
 }
 
 template <class Fields>
@@ -40,6 +46,8 @@ void ReadFields(Fields& object, Node& out) {
   object.Map("status", [&](Fields& status) { ReadStatus(status, out); });
 }
 
+template void ReadTaints(FieldReader&, std::vector<Taint>&);
+template void ReadTaints(JsonFields&, std::vector<Taint>&);
 template void ReadFields(FieldReader&, Node&);
 template void ReadFields(JsonFields&, Node&);
 

@@ -1,9 +1,28 @@
+#include "k8s/enum_names.h"
 #include "k8s/json_fields.h"
 #include "k8s/object_fields.h"
 #include "k8s/pod_defaults.h"
 #include "k8s/yaml_reader.h"
 
 namespace knx::k8s {
+
+template <class Fields>
+void ReadTolerations(Fields& spec, std::vector<Toleration>& out) {
+  spec.ForEach("tolerations", [&](Fields& fields) {
+    Toleration& toleration = out.emplace_back();
+    fields.Read("key", toleration.key);
+    fields.ReadEnum("operator", toleration.op,
+                    {{"", TolerationOperator::kEqual},
+                     Named(TolerationOperator::kEqual),
+                     Named(TolerationOperator::kExists),
+                     Named(TolerationOperator::kLt),
+                     Named(TolerationOperator::kGt)});
+    fields.Read("value", toleration.value);
+    ReadTaintEffect(fields, toleration.effect);
+    fields.Read("tolerationSeconds", toleration.seconds);
+  });
+}
+
 namespace {
 
 constexpr std::int64_t kMaxPort = 65535;
@@ -45,23 +64,6 @@ void ReadContainers(Fields& spec, std::string_view key, bool host_network,
 }
 
 template <class Fields>
-void ReadTolerations(Fields& spec, std::vector<Toleration>& out) {
-  spec.ForEach("tolerations", [&](Fields& fields) {
-    Toleration& toleration = out.emplace_back();
-    fields.Read("key", toleration.key);
-    fields.ReadEnum("operator", toleration.op,
-                    {{"", TolerationOperator::kEqual},
-                     {"Equal", TolerationOperator::kEqual},
-                     {"Exists", TolerationOperator::kExists},
-                     {"Lt", TolerationOperator::kLt},
-                     {"Gt", TolerationOperator::kGt}});
-    fields.Read("value", toleration.value);
-    ReadTaintEffect(fields, toleration.effect);
-    fields.Read("tolerationSeconds", toleration.seconds);
-  });
-}
-
-template <class Fields>
 void ReadAllOfContainers(Fields& spec, PodSpec& out) {
   spec.Read("hostNetwork", out.host_network);
   ReadContainers(spec, "containers", out.host_network, out.containers);
@@ -92,11 +94,11 @@ template <class Fields>
 void ReadStatus(Fields& fields, PodStatus& out) {
   fields.ReadEnum("phase", out.phase,
                   {{"", PodPhase::kPending},
-                   {"Pending", PodPhase::kPending},
-                   {"Running", PodPhase::kRunning},
-                   {"Succeeded", PodPhase::kSucceeded},
-                   {"Failed", PodPhase::kFailed},
-                   {"Unknown", PodPhase::kUnknown}});
+                   Named(PodPhase::kPending),
+                   Named(PodPhase::kRunning),
+                   Named(PodPhase::kSucceeded),
+                   Named(PodPhase::kFailed),
+                   Named(PodPhase::kUnknown)});
   ReadConditions(fields, out.conditions);
   fields.Read("nominatedNodeName", out.nominated_node_name);
   fields.Read("startTime", out.start_time);
@@ -155,6 +157,8 @@ void ReadFields(Fields& object, Pod& out) {
   object.Map("status", [&](Fields& status) { ReadStatus(status, out.status); });
 }
 
+template void ReadTolerations(FieldReader&, std::vector<Toleration>&);
+template void ReadTolerations(JsonFields&, std::vector<Toleration>&);
 template void ReadPodSpec(FieldReader&, PodSpec&);
 template void ReadPodSpec(JsonFields&, PodSpec&);
 template void ReadFields(FieldReader&, Pod&);

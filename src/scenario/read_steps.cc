@@ -82,25 +82,12 @@ void ReadScale(FieldReader& fields, Scale& out) {
   fields.Require("replicas", out.replicas, IntegerLimits{.min = 0, .max = kMaxCount});
 }
 
-void ReadTolerations(FieldReader& fields, std::vector<k8s::Toleration>& out) {
-  fields.ForEach("tolerations", [&](FieldReader& item) {
-    k8s::Toleration& toleration = out.emplace_back();
-    item.Read("key", toleration.key);
-    item.Read("value", toleration.value);
-    item.ReadEnum(
-        "operator", toleration.op,
-        {{"Equal", k8s::TolerationOperator::kEqual}, {"Exists", k8s::TolerationOperator::kExists}});
-    k8s::ReadTaintEffect(item, toleration.effect);
-    item.Read("tolerationSeconds", toleration.seconds);
-  });
-}
-
 void ReadUpdatePod(FieldReader& fields, UpdatePod& out) {
   fields.RequireMap("of", [&](FieldReader& of) { ReadPodSelection(of, Need::kSome, out.pods); });
   fields.Read("labels", out.labels);
   fields.Read("remove_labels", out.remove_labels);
   fields.Read("remove_gates", out.remove_gates);
-  ReadTolerations(fields, out.tolerations);
+  k8s::ReadTolerations(fields, out.tolerations);
   if (k8s::ResourceList list; k8s::ReadResourceList(fields, "requests", list)) {
     out.requests = std::move(list);
   }
@@ -118,15 +105,7 @@ void ReadUpdateNode(FieldReader& fields, UpdateNode& out) {
   fields.Read("labels", out.labels);
   fields.Read("remove_labels", out.remove_labels);
   fields.Read("remove_taints", out.remove_taints);
-  fields.ForEach("taints", [&](FieldReader& item) {
-    k8s::Taint& taint = out.taints.emplace_back();
-    item.Require("key", taint.key);
-    item.Read("value", taint.value);
-    k8s::ReadTaintEffect(item, taint.effect);
-    if (item.ok() && taint.effect == k8s::TaintEffect::kNone) {
-      item.Fail("effect", "missing; allowed are NoSchedule, PreferNoSchedule, NoExecute");
-    }
-  });
+  k8s::ReadTaints(fields, out.taints);
   k8s::ReadResourceList(fields, "allocatable", out.allocatable);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/quoted_text.h"
+#include "k8s/enum_names.h"
 
 namespace knx::sim {
 namespace {
@@ -107,56 +108,10 @@ void Meta(Fields& object, const k8s::ObjectMeta& meta) {
   });
 }
 
-std::string_view Effect(k8s::TaintEffect effect) {
-  switch (effect) {
-    case k8s::TaintEffect::kNone:
-      return "";
-    case k8s::TaintEffect::kNoSchedule:
-      return "NoSchedule";
-    case k8s::TaintEffect::kPreferNoSchedule:
-      return "PreferNoSchedule";
-    case k8s::TaintEffect::kNoExecute:
-      return "NoExecute";
-  }
-  return "";
-}
-
-std::string_view Operator(k8s::SelectorOperator op) {
-  switch (op) {
-    case k8s::SelectorOperator::kIn:
-      return "In";
-    case k8s::SelectorOperator::kNotIn:
-      return "NotIn";
-    case k8s::SelectorOperator::kExists:
-      return "Exists";
-    case k8s::SelectorOperator::kDoesNotExist:
-      return "DoesNotExist";
-    case k8s::SelectorOperator::kGt:
-      return "Gt";
-    case k8s::SelectorOperator::kLt:
-      return "Lt";
-  }
-  return "";
-}
-
-std::string_view Operator(k8s::TolerationOperator op) {
-  switch (op) {
-    case k8s::TolerationOperator::kEqual:
-      return "Equal";
-    case k8s::TolerationOperator::kExists:
-      return "Exists";
-    case k8s::TolerationOperator::kLt:
-      return "Lt";
-    case k8s::TolerationOperator::kGt:
-      return "Gt";
-  }
-  return "";
-}
-
 void Term(Fields& fields, const k8s::NodeSelectorTerm& term) {
   const auto requirement = [](Fields& f, const k8s::Requirement& r) {
     f.Text("key", r.key);
-    f.Text("operator", Operator(r.op));
+    f.Text("operator", NameOf(r.op));
     f.Texts("values", r.values);
   };
   fields.List("matchExpressions", term.match_expressions, requirement);
@@ -212,9 +167,9 @@ void Spec(Fields& f, const k8s::PodSpec& spec) {
   }
   f.List("tolerations", spec.tolerations, [](Fields& t, const k8s::Toleration& toleration) {
     t.Text("key", toleration.key);
-    t.Text("operator", Operator(toleration.op));
+    t.Text("operator", NameOf(toleration.op));
     t.Text("value", toleration.value);
-    t.Text("effect", Effect(toleration.effect));
+    t.Text("effect", NameOf(toleration.effect));
     t.Number("tolerationSeconds", toleration.seconds);
   });
   f.List("containers", spec.containers, ContainerFields);
@@ -227,22 +182,6 @@ void Spec(Fields& f, const k8s::PodSpec& spec) {
   f.Flag("hostNetwork", spec.host_network);
   f.Number("activeDeadlineSeconds", spec.active_deadline_seconds);
   f.Number("terminationGracePeriodSeconds", spec.termination_grace_seconds);
-}
-
-std::string_view Phase(k8s::PodPhase phase) {
-  switch (phase) {
-    case k8s::PodPhase::kPending:
-      return "Pending";
-    case k8s::PodPhase::kRunning:
-      return "Running";
-    case k8s::PodPhase::kSucceeded:
-      return "Succeeded";
-    case k8s::PodPhase::kFailed:
-      return "Failed";
-    case k8s::PodPhase::kUnknown:
-      return "Unknown";
-  }
-  return "";
 }
 
 void ConditionFields(Fields& f, const k8s::Condition& condition) {
@@ -262,7 +201,7 @@ void ContainerStatusFields(Fields& f, const k8s::ContainerStatus& status) {
 }
 
 void Status(Fields& f, const k8s::PodStatus& status) {
-  f.Text("phase", Phase(status.phase));
+  f.Text("phase", NameOf(status.phase));
   f.List("conditions", status.conditions, ConditionFields);
   f.Text("nominatedNodeName", status.nominated_node_name);
   f.Moment("startTime", status.start_time);
@@ -301,7 +240,7 @@ std::string ToJson(const k8s::Node& node) {
       f.List("taints", node.taints, [](Fields& t, const k8s::Taint& taint) {
         t.Text("key", taint.key);
         t.Text("value", taint.value);
-        t.Text("effect", Effect(taint.effect));
+        t.Text("effect", NameOf(taint.effect));
       });
     });
     object.Object("status", [&](Fields& f) {

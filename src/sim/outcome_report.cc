@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "k8s/enum_names.h"
 #include "k8s/names.h"
 #include "k8s/owner.h"
 #include "k8s/pod_requests.h"
@@ -13,36 +14,6 @@
 
 namespace knx::sim {
 namespace {
-
-std::string_view PhaseName(k8s::PodPhase phase) {
-  switch (phase) {
-    case k8s::PodPhase::kPending:
-      return "Pending";
-    case k8s::PodPhase::kRunning:
-      return "Running";
-    case k8s::PodPhase::kSucceeded:
-      return "Succeeded";
-    case k8s::PodPhase::kFailed:
-      return "Failed";
-    case k8s::PodPhase::kUnknown:
-      return "Unknown";
-  }
-  return "";
-}
-
-std::string_view EffectName(k8s::TaintEffect effect) {
-  switch (effect) {
-    case k8s::TaintEffect::kNone:
-      return "";
-    case k8s::TaintEffect::kNoSchedule:
-      return "NoSchedule";
-    case k8s::TaintEffect::kPreferNoSchedule:
-      return "PreferNoSchedule";
-    case k8s::TaintEffect::kNoExecute:
-      return "NoExecute";
-  }
-  return "";
-}
 
 std::optional<Duration> Since(const std::optional<Time>& time) {
   if (!time.has_value()) return std::nullopt;
@@ -60,7 +31,7 @@ PodOutcome OutcomeOf(const k8s::Pod& pod) {
   }
   out.priority = pod.spec.priority.value_or(0);
   out.node = pod.spec.node_name;
-  out.phase = PhaseName(pod.status.phase);
+  out.phase = NameOf(pod.status.phase);
   out.terminating = pod.meta.deleted.has_value();
   for (const auto& [name, amount] : k8s::PodRequests(pod.spec)) {
     out.requests.emplace_back(name, amount.ToString());
@@ -93,7 +64,7 @@ NodeUse UseOf(const Store& store, const k8s::Node& node) {
   out.unschedulable = node.unschedulable;
   for (const k8s::Taint& taint : node.taints) {
     const std::string value = taint.value.empty() ? "" : "=" + taint.value;
-    out.taints.push_back(fmt::format("{}{}:{}", taint.key, value, EffectName(taint.effect)));
+    out.taints.push_back(fmt::format("{}{}:{}", taint.key, value, NameOf(taint.effect)));
   }
   Amounts requested;
   for (const std::string& key : store.PodsOn(node.meta.name)) {

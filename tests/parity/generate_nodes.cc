@@ -1,3 +1,4 @@
+#include "base/digest.h"
 #include "generate_objects.h"
 #include "generate_selectors.h"
 #include "json_text.h"
@@ -36,7 +37,7 @@ std::string ImagesJson(Dice& dice) {
     const std::string name = dice.Pick(
         {"registry/app:1", "registry/app:latest", "registry/db:2", "registry/tool:latest"});
     // One name has one size, as in a real cluster: which of several is seen first is chance.
-    const std::int64_t size = static_cast<std::int64_t>(sim::DigestOf(name) % 900 + 10) * 1'000'000;
+    const std::int64_t size = static_cast<std::int64_t>(DigestOf(name) % 900 + 10) * 1'000'000;
     images.push_back(JsonObject().Raw("names", JsonTexts({name})).Number("sizeBytes", size).Done());
   }
   return JsonList(images);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/digest.h"
 #include "case.h"
 #include "dice.h"
 #include "generate_objects.h"
@@ -66,7 +67,7 @@ std::string Case::RequestLine() const {
 }
 
 Case MakeCase(std::uint64_t seed, std::uint64_t number) {
-  Dice dice(sim::DigestOf(fmt::format("{}/{}", seed, number)));
+  Dice dice(DigestOf(fmt::format("{}/{}", seed, number)));
   Case made;
   made.name = fmt::format("seed {} case {}", seed, number);
   if (dice.Feature("configuration", 35)) {
