@@ -92,6 +92,15 @@ bool JsonFields::Read(std::string_view key, std::int64_t& out, IntegerLimits lim
   return true;
 }
 
+bool JsonFields::Read(std::string_view key, Quantity& out) {
+  dom::element field;
+  if (!Field(key, field)) return false;
+  const std::optional<Quantity> quantity = ToQuantity(field);
+  if (!quantity) return Refuse();
+  out = *quantity;
+  return true;
+}
+
 bool JsonFields::Read(std::string_view key, Time& out) {
   dom::element field;
   if (!Field(key, field)) return false;

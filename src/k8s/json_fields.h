@@ -41,6 +41,7 @@ class JsonFields {
   bool Read(std::string_view key, bool& out);
   bool Read(std::string_view key, std::int32_t& out, IntegerLimits limits = {});
   bool Read(std::string_view key, std::int64_t& out, IntegerLimits limits = {});
+  bool Read(std::string_view key, Quantity& out);
   bool Read(std::string_view key, Time& out);
   bool Read(std::string_view key, std::vector<std::string>& out);
   bool Read(std::string_view key, StringMap& out);

@@ -9,9 +9,24 @@ namespace knx::k8s::names {
 // Labels and taints of Kubernetes.
 inline constexpr std::string_view kHostname = "kubernetes.io/hostname";
 inline constexpr std::string_view kZone = "topology.kubernetes.io/zone";
+inline constexpr std::string_view kRegion = "topology.kubernetes.io/region";
+inline constexpr std::string_view kZoneBeta = "failure-domain.beta.kubernetes.io/zone";
+inline constexpr std::string_view kRegionBeta = "failure-domain.beta.kubernetes.io/region";
+// Between the zones of a volume that is in several.
+inline constexpr std::string_view kZoneDelimiter = "__";
 inline constexpr std::string_view kTaintUnschedulable = "node.kubernetes.io/unschedulable";
 
+// Annotations of claims, volumes and CSI nodes.
+inline constexpr std::string_view kBindCompleted = "pv.kubernetes.io/bind-completed";
+inline constexpr std::string_view kBoundByController = "pv.kubernetes.io/bound-by-controller";
+inline constexpr std::string_view kSelectedNode = "volume.kubernetes.io/selected-node";
+inline constexpr std::string_view kStorageClassBeta = "volume.beta.kubernetes.io/storage-class";
+inline constexpr std::string_view kMigratedPlugins = "storage.alpha.kubernetes.io/migrated-plugins";
+// The provisioner of a class whose volumes somebody makes by hand.
+inline constexpr std::string_view kNoProvisioner = "kubernetes.io/no-provisioner";
+
 // Resources.
+inline constexpr std::string_view kStorage = "storage";
 inline constexpr std::string_view kCpu = "cpu";
 inline constexpr std::string_view kMemory = "memory";
 inline constexpr std::string_view kEphemeralStorage = "ephemeral-storage";

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "k8s/objects.h"
 
@@ -22,6 +23,8 @@ void ReadTemplateMeta(Fields& object, ObjectMeta& meta);
 template <class Fields>
 void ReadSelector(Fields& selector, LabelSelector& out);
 template <class Fields>
+void ReadNodeSelector(Fields& selector, NodeSelector& out);
+template <class Fields>
 void ReadNodeAffinity(Fields& affinity, NodeAffinity& out);
 // Amounts are rounded up to a thousandth, as the API server does.
 template <class Fields>
@@ -39,6 +42,9 @@ template <class Fields>
 void ReadPreemptionPolicy(Fields& fields, PreemptionPolicy& out);
 template <class Fields>
 void ReadPodSpec(Fields& spec, PodSpec& out);
+// Adds a volume that some decision depends on, and none otherwise.
+template <class Fields>
+void ReadPodVolume(Fields& volume, std::vector<Volume>& out);
 
 // Whole objects, their kind known already.
 template <class Fields>
@@ -57,5 +63,19 @@ template <class Fields>
 void ReadFields(Fields& object, Workload& out);  // its kind is set before
 template <class Fields>
 void ReadFields(Fields& object, Job& out);
+template <class Fields>
+void ReadFields(Fields& object, PersistentVolumeClaim& out);
+template <class Fields>
+void ReadFields(Fields& object, PersistentVolume& out);
+template <class Fields>
+void ReadFields(Fields& object, StorageClass& out);
+template <class Fields>
+void ReadFields(Fields& object, CsiNode& out);
+template <class Fields>
+void ReadFields(Fields& object, CsiDriver& out);
+template <class Fields>
+void ReadFields(Fields& object, CsiStorageCapacity& out);
+template <class Fields>
+void ReadFields(Fields& object, VolumeAttachment& out);
 
 }  // namespace knx::k8s

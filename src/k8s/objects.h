@@ -11,59 +11,11 @@
 #include <vector>
 
 #include "base/time.h"
+#include "k8s/object_meta.h"
 #include "k8s/quantity.h"
+#include "k8s/volume_objects.h"
 
 namespace knx::k8s {
-
-using StringMap = std::vector<std::pair<std::string, std::string>>;  // sorted by key, keys unique
-using ResourceList = std::vector<std::pair<std::string, Quantity>>;  // sorted by name, names unique
-
-struct OwnerReference {
-  std::string kind, name, uid;
-  bool controller = false;
-  friend bool operator==(const OwnerReference&, const OwnerReference&) = default;
-};
-
-struct ObjectMeta {
-  std::string name;
-  std::string namespace_;  // empty for what lives outside of namespaces
-  std::string uid;
-  std::string resource_version;
-  std::int64_t generation = 0;
-  StringMap labels, annotations;
-  std::vector<OwnerReference> owners;
-  std::optional<Time> created, deleted;  // deleted: deletionTimestamp
-  friend bool operator==(const ObjectMeta&, const ObjectMeta&) = default;
-};
-
-// ---- selectors ----
-
-enum class SelectorOperator { kIn, kNotIn, kExists, kDoesNotExist, kGt, kLt };
-
-// One condition on a label, or for nodes on a field. Gt and Lt exist for nodes only.
-struct Requirement {
-  std::string key;
-  SelectorOperator op = SelectorOperator::kIn;
-  std::vector<std::string> values;
-  friend bool operator==(const Requirement&, const Requirement&) = default;
-};
-
-// matchLabels and matchExpressions, all of which must hold. An empty one selects everything.
-struct LabelSelector {
-  StringMap match_labels;
-  std::vector<Requirement> match_expressions;
-  friend bool operator==(const LabelSelector&, const LabelSelector&) = default;
-};
-
-struct NodeSelectorTerm {
-  std::vector<Requirement> match_expressions, match_fields;
-  friend bool operator==(const NodeSelectorTerm&, const NodeSelectorTerm&) = default;
-};
-
-struct NodeSelector {
-  std::vector<NodeSelectorTerm> terms;  // any of them
-  friend bool operator==(const NodeSelector&, const NodeSelector&) = default;
-};
 
 struct PreferredSchedulingTerm {
   std::int32_t weight = 0;
@@ -133,6 +85,7 @@ struct PodSpec {
   std::vector<Toleration> tolerations;
   std::vector<Container> containers, init_containers;
   std::vector<std::string> image_volumes;  // references of volumes that are images
+  std::vector<Volume> volumes;             // those that some decision depends on
   ResourceList overhead;
   std::optional<ResourceRequirements> resources;  // for the pod as a whole
   bool host_network = false;
@@ -258,7 +211,8 @@ struct Job {
   friend bool operator==(const Job&, const Job&) = default;
 };
 
-using Object =
-    std::variant<Pod, Node, Namespace, PriorityClass, PodDisruptionBudget, Service, Workload, Job>;
+using Object = std::variant<Pod, Node, Namespace, PriorityClass, PodDisruptionBudget, Service,
+                            Workload, Job, PersistentVolumeClaim, PersistentVolume, StorageClass,
+                            CsiNode, CsiDriver, CsiStorageCapacity, VolumeAttachment>;
 
 }  // namespace knx::k8s

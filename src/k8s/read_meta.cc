@@ -139,12 +139,15 @@ void ReadSelector(Fields& selector, LabelSelector& out) {
 }
 
 template <class Fields>
+void ReadNodeSelector(Fields& selector, NodeSelector& out) {
+  selector.ForEach("nodeSelectorTerms",
+                   [&](Fields& term) { ReadNodeTerm(term, out.terms.emplace_back()); });
+}
+
+template <class Fields>
 void ReadNodeAffinity(Fields& affinity, NodeAffinity& out) {
-  affinity.Map("requiredDuringSchedulingIgnoredDuringExecution", [&](Fields& required) {
-    NodeSelector& selector = out.required.emplace();
-    required.ForEach("nodeSelectorTerms",
-                     [&](Fields& term) { ReadNodeTerm(term, selector.terms.emplace_back()); });
-  });
+  affinity.Map("requiredDuringSchedulingIgnoredDuringExecution",
+               [&](Fields& required) { ReadNodeSelector(required, out.required.emplace()); });
   affinity.ForEach("preferredDuringSchedulingIgnoredDuringExecution", [&](Fields& preferred) {
     PreferredSchedulingTerm& term = out.preferred.emplace_back();
     preferred.Require("weight", term.weight, IntegerLimits{.min = 1, .max = 100});
@@ -195,6 +198,8 @@ template void ReadTemplateMeta(FieldReader&, ObjectMeta&);
 template void ReadTemplateMeta(JsonFields&, ObjectMeta&);
 template void ReadSelector(FieldReader&, LabelSelector&);
 template void ReadSelector(JsonFields&, LabelSelector&);
+template void ReadNodeSelector(FieldReader&, NodeSelector&);
+template void ReadNodeSelector(JsonFields&, NodeSelector&);
 template void ReadNodeAffinity(FieldReader&, NodeAffinity&);
 template void ReadNodeAffinity(JsonFields&, NodeAffinity&);
 template bool ReadResourceList(FieldReader&, std::string_view, ResourceList&);

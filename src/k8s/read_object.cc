@@ -34,7 +34,7 @@ void ReadAsWorkload(Fields& fields, Object& out) {
 }
 
 template <class Fields>
-constexpr std::array<KnownKind<Fields>, 11> kKnownKinds = {{
+constexpr std::array<KnownKind<Fields>, 18> kKnownKinds = {{
     {"v1", "Pod", &ReadAs<Fields, Pod>},
     {"v1", "Node", &ReadAs<Fields, Node>},
     {"v1", "Namespace", &ReadAs<Fields, Namespace>},
@@ -46,6 +46,13 @@ constexpr std::array<KnownKind<Fields>, 11> kKnownKinds = {{
     {"apps/v1", "StatefulSet", &ReadAsWorkload<Fields, WorkloadKind::kStatefulSet>},
     {"apps/v1", "Deployment", &ReadAsWorkload<Fields, WorkloadKind::kDeployment>},
     {"batch/v1", "Job", &ReadAs<Fields, Job>},
+    {"v1", "PersistentVolumeClaim", &ReadAs<Fields, PersistentVolumeClaim>},
+    {"v1", "PersistentVolume", &ReadAs<Fields, PersistentVolume>},
+    {"storage.k8s.io/v1", "StorageClass", &ReadAs<Fields, StorageClass>},
+    {"storage.k8s.io/v1", "CSINode", &ReadAs<Fields, CsiNode>},
+    {"storage.k8s.io/v1", "CSIDriver", &ReadAs<Fields, CsiDriver>},
+    {"storage.k8s.io/v1", "CSIStorageCapacity", &ReadAs<Fields, CsiStorageCapacity>},
+    {"storage.k8s.io/v1", "VolumeAttachment", &ReadAs<Fields, VolumeAttachment>},
 }};
 
 struct TypeMeta {

@@ -402,7 +402,9 @@ TEST(ReadManifests, SkipsUnknownKindsIfAsked) {
       "f.yaml:2:7: kind: \"ConfigMap\" of apiVersion \"v1\" is not known; known are v1 Pod, v1 "
       "Node, v1 Namespace, v1 Service, v1 ReplicationController, scheduling.k8s.io/v1 "
       "PriorityClass, policy/v1 PodDisruptionBudget, apps/v1 ReplicaSet, apps/v1 StatefulSet, "
-      "apps/v1 Deployment, batch/v1 Job");
+      "apps/v1 Deployment, batch/v1 Job, v1 PersistentVolumeClaim, v1 PersistentVolume, "
+      "storage.k8s.io/v1 StorageClass, storage.k8s.io/v1 CSINode, storage.k8s.io/v1 CSIDriver, "
+      "storage.k8s.io/v1 CSIStorageCapacity, storage.k8s.io/v1 VolumeAttachment");
   EXPECT_EQ(Names("{kind: Foo}", {.skip_unknown_kinds = true}),
             "f.yaml:1:1: apiVersion: missing, but required");
 }

@@ -138,6 +138,7 @@ void ReadPodSpec(Fields& spec, PodSpec& out) {
         out.image_volumes.push_back(std::move(reference));
       }
     });
+    ReadPodVolume(volume, out.volumes);
   });
   ReadResourceList(spec, "overhead", out.overhead);
   spec.Map("resources", [&](Fields& resources) {

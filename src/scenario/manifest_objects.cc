@@ -29,7 +29,7 @@ struct KnownKind {
   std::string_view api_version, kind;
   void (*read)(FieldReader& fields, k8s::Object& out);
 };
-constexpr std::array<KnownKind, 11> kKnownKinds = {{
+constexpr std::array<KnownKind, 18> kKnownKinds = {{
     {"v1", "Pod", &ReadAs<k8s::Pod>},
     {"v1", "Node", &ReadAs<k8s::Node>},
     {"v1", "Namespace", &ReadAs<k8s::Namespace>},
@@ -41,6 +41,13 @@ constexpr std::array<KnownKind, 11> kKnownKinds = {{
     {"apps/v1", "StatefulSet", &ReadAsWorkload<k8s::WorkloadKind::kStatefulSet>},
     {"apps/v1", "Deployment", &ReadAsWorkload<k8s::WorkloadKind::kDeployment>},
     {"batch/v1", "Job", &ReadAs<k8s::Job>},
+    {"v1", "PersistentVolumeClaim", &ReadAs<k8s::PersistentVolumeClaim>},
+    {"v1", "PersistentVolume", &ReadAs<k8s::PersistentVolume>},
+    {"storage.k8s.io/v1", "StorageClass", &ReadAs<k8s::StorageClass>},
+    {"storage.k8s.io/v1", "CSINode", &ReadAs<k8s::CsiNode>},
+    {"storage.k8s.io/v1", "CSIDriver", &ReadAs<k8s::CsiDriver>},
+    {"storage.k8s.io/v1", "CSIStorageCapacity", &ReadAs<k8s::CsiStorageCapacity>},
+    {"storage.k8s.io/v1", "VolumeAttachment", &ReadAs<k8s::VolumeAttachment>},
 }};
 
 void ReadAny(FieldReader& fields, std::vector<k8s::Object>& out) {

@@ -46,6 +46,23 @@ std::string_view ResourceOf(const k8s::PriorityClass& /*object*/) {
 std::string_view ResourceOf(const k8s::PodDisruptionBudget& /*object*/) {
   return "poddisruptionbudgets.policy";
 }
+std::string_view ResourceOf(const k8s::PersistentVolumeClaim& /*object*/) {
+  return "persistentvolumeclaims";
+}
+std::string_view ResourceOf(const k8s::PersistentVolume& /*object*/) { return "persistentvolumes"; }
+std::string_view ResourceOf(const k8s::StorageClass& /*object*/) {
+  return "storageclasses.storage.k8s.io";
+}
+std::string_view ResourceOf(const k8s::CsiNode& /*object*/) { return "csinodes.storage.k8s.io"; }
+std::string_view ResourceOf(const k8s::CsiDriver& /*object*/) {
+  return "csidrivers.storage.k8s.io";
+}
+std::string_view ResourceOf(const k8s::CsiStorageCapacity& /*object*/) {
+  return "csistoragecapacities.storage.k8s.io";
+}
+std::string_view ResourceOf(const k8s::VolumeAttachment& /*object*/) {
+  return "volumeattachments.storage.k8s.io";
+}
 std::string_view ResourceOf(const k8s::Workload& workload) {
   switch (workload.kind) {
     case k8s::WorkloadKind::kReplicaSet:
@@ -284,6 +301,23 @@ Status ApiServer::Delete(std::string_view kind, std::string_view namespace_, std
   }
   if (kind == "PriorityClass") {
     return erase(std::type_identity<k8s::PriorityClass>{}, std::string(name));
+  }
+  if (kind == "PersistentVolumeClaim") {
+    return erase(std::type_identity<k8s::PersistentVolumeClaim>{}, key);
+  }
+  if (kind == "CSIStorageCapacity") {
+    return erase(std::type_identity<k8s::CsiStorageCapacity>{}, key);
+  }
+  if (kind == "PersistentVolume") {
+    return erase(std::type_identity<k8s::PersistentVolume>{}, std::string(name));
+  }
+  if (kind == "StorageClass") {
+    return erase(std::type_identity<k8s::StorageClass>{}, std::string(name));
+  }
+  if (kind == "CSINode") return erase(std::type_identity<k8s::CsiNode>{}, std::string(name));
+  if (kind == "CSIDriver") return erase(std::type_identity<k8s::CsiDriver>{}, std::string(name));
+  if (kind == "VolumeAttachment") {
+    return erase(std::type_identity<k8s::VolumeAttachment>{}, std::string(name));
   }
   for (const auto workload :
        {k8s::WorkloadKind::kReplicaSet, k8s::WorkloadKind::kStatefulSet,

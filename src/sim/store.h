@@ -49,6 +49,13 @@ class StoreListener {
   virtual void OnWrite(const Write<k8s::Namespace>& /*write*/) {}
   virtual void OnWrite(const Write<k8s::PriorityClass>& /*write*/) {}
   virtual void OnWrite(const Write<k8s::Service>& /*write*/) {}
+  virtual void OnWrite(const Write<k8s::PersistentVolumeClaim>& /*write*/) {}
+  virtual void OnWrite(const Write<k8s::PersistentVolume>& /*write*/) {}
+  virtual void OnWrite(const Write<k8s::StorageClass>& /*write*/) {}
+  virtual void OnWrite(const Write<k8s::CsiNode>& /*write*/) {}
+  virtual void OnWrite(const Write<k8s::CsiDriver>& /*write*/) {}
+  virtual void OnWrite(const Write<k8s::CsiStorageCapacity>& /*write*/) {}
+  virtual void OnWrite(const Write<k8s::VolumeAttachment>& /*write*/) {}
 };
 
 // "namespace/name"; workloads have their kind in front, because names are unique per kind only.
@@ -136,7 +143,9 @@ class Store {
   std::set<std::string> uids_;  // ever given
   std::tuple<Table<k8s::Pod>, Table<k8s::Node>, Table<k8s::Workload>, Table<k8s::Job>,
              Table<k8s::PodDisruptionBudget>, Table<k8s::Namespace>, Table<k8s::PriorityClass>,
-             Table<k8s::Service>>
+             Table<k8s::Service>, Table<k8s::PersistentVolumeClaim>, Table<k8s::PersistentVolume>,
+             Table<k8s::StorageClass>, Table<k8s::CsiNode>, Table<k8s::CsiDriver>,
+             Table<k8s::CsiStorageCapacity>, Table<k8s::VolumeAttachment>>
       tables_;
   std::map<std::string, std::set<std::string>> by_node_, by_owner_;
   std::vector<StoreListener*> listeners_;
