@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 
 #include "cluster/pod_class.h"
@@ -81,14 +82,28 @@ class KeyWriter {
     Put(container.ports);
     Put(static_cast<std::uint8_t>(container.restart_always));
   }
+  void Put(const k8s::Volume& volume) {
+    Put(volume.name);
+    Put(volume.source);
+    Put(volume.id);
+    Put(volume.pool);
+    Put(volume.monitors);
+    Put(volume.disk_kind);
+    Put(static_cast<std::uint8_t>(volume.read_only));
+  }
 
  private:
   std::string& out_;
 };
 
+bool HasSource(const k8s::PodSpec& spec, k8s::VolumeSource source) {
+  return std::any_of(spec.volumes.begin(), spec.volumes.end(),
+                     [source](const k8s::Volume& volume) { return volume.source == source; });
+}
+
 }  // namespace
 
-void AppendClassKey(const k8s::PodSpec& spec, std::string& out) {
+void AppendClassKey(const k8s::PodSpec& spec, const k8s::ObjectMeta& pod, std::string& out) {
   KeyWriter key(out);
   key.Put(spec.node_name);
   key.Put(spec.scheduler_name);
@@ -101,6 +116,14 @@ void AppendClassKey(const k8s::PodSpec& spec, std::string& out) {
   key.Put(spec.image_volumes);
   key.Put(spec.overhead);
   key.Put(spec.resources);
+  key.Put(spec.volumes);
+  // A claim is another one in another namespace; one that is made for a pod belongs to it alone.
+  const bool ephemeral = HasSource(spec, k8s::VolumeSource::kEphemeral);
+  if (ephemeral || HasSource(spec, k8s::VolumeSource::kClaim)) key.Put(pod.namespace_);
+  if (ephemeral) {
+    key.Put(pod.name);
+    key.Put(pod.uid);
+  }
 }
 
 }  // namespace knx::cluster

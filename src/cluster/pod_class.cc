@@ -5,10 +5,27 @@
 #include "k8s/pod_requests.h"
 
 namespace knx::cluster {
+namespace {
 
-ClassId ClassTable::Acquire(const k8s::PodSpec& spec, ResourceNames& names) {
+void ListClaims(const k8s::ObjectMeta& pod, PodClass& out) {
+  for (const k8s::Volume& volume : out.spec.volumes) {
+    const bool ephemeral = volume.source == k8s::VolumeSource::kEphemeral;
+    if (!ephemeral && volume.source != k8s::VolumeSource::kClaim) continue;
+    out.claims.push_back(
+        {pod.namespace_ + "/" + (ephemeral ? pod.name + "-" + volume.name : volume.id), ephemeral});
+    out.claim_namespace = pod.namespace_;
+    if (!ephemeral) continue;
+    out.claim_pod = pod.name;
+    out.claim_pod_uid = pod.uid;
+  }
+}
+
+}  // namespace
+
+ClassId ClassTable::Acquire(const k8s::PodSpec& spec, const k8s::ObjectMeta& pod,
+                            ResourceNames& names) {
   scratch_.clear();
-  AppendClassKey(spec, scratch_);
+  AppendClassKey(spec, pod, scratch_);
   if (const auto it = index_.find(scratch_); it != index_.end()) {
     ++classes_[it->second.index].pods;
     return it->second;
@@ -27,6 +44,7 @@ ClassId ClassTable::Acquire(const k8s::PodSpec& spec, ResourceNames& names) {
   made.assumed_cpu = assumed.milli_cpu;
   made.assumed_memory = assumed.memory;
   made.ports = HostPortsOf(spec);
+  ListClaims(pod, made);
   made.serial = next_serial_++;
   made.pods = 1;
   made.key = scratch_;

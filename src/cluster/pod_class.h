@@ -18,11 +18,22 @@
 
 namespace knx::cluster {
 
+// A claim that a pod names, or that is made for it.
+struct ClaimUse {
+  std::string key;  // "namespace/name"
+  bool ephemeral = false;
+  friend bool operator==(const ClaimUse&, const ClaimUse&) = default;
+};
+
 struct PodClass {
   k8s::PodSpec spec;
   ResourceVector requests;  // what its pods take from a node
   std::int64_t assumed_cpu = 0, assumed_memory = 0;
   std::vector<HostPort> ports;
+  std::vector<ClaimUse> claims;  // in the order of the volumes
+  // Of a class with claims their namespace; with claims made for its pod also that pod, which is
+  // then the only one of the class. Empty otherwise.
+  std::string claim_namespace, claim_pod, claim_pod_uid;
   std::uint64_t serial = 0;  // never used again, unlike the id
   std::uint32_t pods = 0;    // that are of this class now
   std::string key;
@@ -30,8 +41,8 @@ struct PodClass {
 
 class ClassTable {
  public:
-  // The class of `spec`; counts one more pod in it.
-  ClassId Acquire(const k8s::PodSpec& spec, ResourceNames& names);
+  // The class of `spec`, as `pod` has it; counts one more pod in it.
+  ClassId Acquire(const k8s::PodSpec& spec, const k8s::ObjectMeta& pod, ResourceNames& names);
   void AcquireAgain(ClassId id) { ++classes_[id.index].pods; }
   // A class without pods is forgotten.
   void Release(ClassId id);
@@ -48,7 +59,7 @@ class ClassTable {
   std::string scratch_;  // the key under construction, kept for its capacity
 };
 
-// The bytes that are equal for two specs exactly if no plugin can tell them apart.
-void AppendClassKey(const k8s::PodSpec& spec, std::string& out);
+// The bytes that are equal for two pods exactly if no plugin can tell them apart.
+void AppendClassKey(const k8s::PodSpec& spec, const k8s::ObjectMeta& pod, std::string& out);
 
 }  // namespace knx::cluster

@@ -99,12 +99,12 @@ Pod State::MakeRecord(const k8s::Pod& pod) {
   record.uid = pod.meta.uid;
   record.namespace_ = words_.Intern(pod.meta.namespace_);
   if (pod.spec.node_name.empty()) {
-    record.pod_class = classes_.Acquire(pod.spec, resource_names_);
+    record.pod_class = classes_.Acquire(pod.spec, pod.meta, resource_names_);
   } else {
     // Where a pod is does not make it a pod of another kind.
     k8s::PodSpec spec = pod.spec;
     spec.node_name.clear();
-    record.pod_class = classes_.Acquire(spec, resource_names_);
+    record.pod_class = classes_.Acquire(spec, pod.meta, resource_names_);
   }
   record.labels = label_sets_.Acquire(pod.meta.labels);
   record.priority = pod.spec.priority.value_or(0);
@@ -181,6 +181,7 @@ void State::RemovePod(PodId id) {
   const NodeRow row = pods_.Get(id).node;
   if (row.valid()) TakeOff(id);
   if (pods_.Get(id).nominated.valid()) SetNomination(id, NodeRow{});
+  volumes_.Release(id);
   const Pod gone = pods_.Remove(id);
   classes_.Release(gone.pod_class);
   label_sets_.Release(gone.labels);
@@ -201,6 +202,8 @@ void State::PutOn(PodId id, NodeRow row, bool assumed) {
   Pod& pod = pods_.Edit(id);
   KNX_CHECK(!pod.node.valid(), "a pod is put on a second node");
   nodes_.AddPod(row, id, usage_of(id));
+  const PodClass& pod_class = classes_.Get(pod.pod_class);
+  if (!pod_class.spec.volumes.empty()) volumes_.PodPlaced(id, row, nodes_.name(row), pod_class);
   pod.node = row;
   pod.assumed = assumed;
   TouchUsage(row);
@@ -210,6 +213,10 @@ void State::TakeOff(PodId id) {
   Pod& pod = pods_.Edit(id);
   KNX_CHECK(pod.node.valid(), "a pod is taken from no node");
   nodes_.RemovePod(pod.node, id, usage_of(id));
+  const PodClass& pod_class = classes_.Get(pod.pod_class);
+  if (!pod_class.spec.volumes.empty()) {
+    volumes_.PodTaken(id, pod.node, nodes_.name(pod.node), pod_class);
+  }
   TouchUsage(pod.node);
   pod.node = NodeRow{};
   pod.assumed = false;
@@ -263,6 +270,48 @@ std::span<const PodId> State::nominated(NodeRow row) const {
   return it->second;
 }
 
+// ---- volumes ----
+
+void State::UpsertObject(const k8s::Object& object) {
+  bystanders_.Upsert(object);
+  std::visit(
+      [this](const auto& value) {
+        if constexpr (requires { volumes_.Upsert(value); }) volumes_.Upsert(value);
+      },
+      object);
+  TouchVolumeNodes();
+}
+
+void State::RemoveObject(const k8s::Object& object) {
+  bystanders_.Remove(object);
+  std::visit(
+      [this](const auto& value) {
+        if constexpr (requires { volumes_.Remove(value); }) volumes_.Remove(value);
+      },
+      object);
+  TouchVolumeNodes();
+}
+
+void State::TouchVolumeNodes() {
+  const Volumes::Touched touched = volumes_.TakeTouched();
+  for (const std::string& node : touched.facts) {
+    if (const NodeRow row = nodes_.Find(node); row.valid()) fact_changes_.Append(row);
+  }
+  for (const std::string& node : touched.usage) {
+    if (const NodeRow row = nodes_.Find(node); row.valid()) TouchUsage(row);
+  }
+}
+
+void State::ReserveVolumes(PodId id, VolumePlan plan) {
+  volumes_.Reserve(id, std::move(plan));
+  if (recording()) journal_.push_back(VolumesReserved{id});
+}
+
+void State::ReleaseVolumes(PodId id) {
+  std::optional<VolumePlan> plan = volumes_.Release(id);
+  if (plan && recording()) journal_.push_back(VolumesReleased{id, *std::move(plan)});
+}
+
 // ---- journal ----
 
 State::MarkId State::Mark() {
@@ -281,6 +330,10 @@ void State::Rollback(MarkId mark) {
       PutOn(displaced->pod, displaced->row, displaced->assumed);
     } else if (const auto* nomination = std::get_if<Nominated>(&change)) {
       SetNomination(nomination->pod, nomination->before);
+    } else if (const auto* reserved = std::get_if<VolumesReserved>(&change)) {
+      volumes_.Release(reserved->pod);
+    } else if (const auto* released = std::get_if<VolumesReleased>(&change)) {
+      volumes_.Reserve(released->pod, released->plan);
     }
   }
   --open_marks_;

@@ -23,6 +23,7 @@
 #include "cluster/pod_class.h"
 #include "cluster/pod_table.h"
 #include "cluster/taint_sets.h"
+#include "cluster/volumes.h"
 #include "k8s/objects.h"
 
 namespace knx::cluster {
@@ -90,9 +91,16 @@ class State {
 
   // ---- everything else ----
   // Pods and nodes are not taken here.
-  void UpsertObject(const k8s::Object& object) { bystanders_.Upsert(object); }
-  void RemoveObject(const k8s::Object& object) { bystanders_.Remove(object); }
+  void UpsertObject(const k8s::Object& object);
+  void RemoveObject(const k8s::Object& object);
   [[nodiscard]] const Bystanders& bystanders() const { return bystanders_; }
+  [[nodiscard]] const Volumes& volumes() const { return volumes_; }
+  // What the pod needs of volumes is its own from here on, until it is released or settled.
+  void ReserveVolumes(PodId id, VolumePlan plan);
+  // Does nothing for a pod without a plan.
+  void ReleaseVolumes(PodId id);
+  // It has happened: nothing is left to be taken back.
+  void SettleVolumes(PodId id) { volumes_.Settle(id); }
 
   // ---- words ----
   [[nodiscard]] const SymbolTable& words() const { return words_; }
@@ -127,9 +135,9 @@ class State {
   [[nodiscard]] std::optional<std::string> Verify() const;
   struct Bytes {
     std::size_t nodes = 0, pods = 0, classes = 0, labels = 0, words = 0, changes = 0;
-    std::size_t bystanders = 0;
+    std::size_t bystanders = 0, volumes = 0;
     [[nodiscard]] std::size_t total() const {
-      return nodes + pods + classes + labels + words + changes + bystanders;
+      return nodes + pods + classes + labels + words + changes + bystanders + volumes;
     }
   };
   [[nodiscard]] Bytes bytes() const;
@@ -148,7 +156,14 @@ class State {
     PodId pod;
     NodeRow before;
   };
-  using Change = std::variant<Placed, Displaced, Nominated>;
+  struct VolumesReserved {
+    PodId pod;
+  };
+  struct VolumesReleased {
+    PodId pod;
+    VolumePlan plan;
+  };
+  using Change = std::variant<Placed, Displaced, Nominated, VolumesReserved, VolumesReleased>;
 
   NodeFacts MakeFacts(const k8s::Node& node);
   std::vector<ImageId> ImagesOf(const k8s::Node& node);
@@ -160,6 +175,8 @@ class State {
   [[nodiscard]] std::optional<std::string> VerifyNode(NodeRow row,
                                                       std::span<const PodId> pods) const;
   [[nodiscard]] std::optional<std::string> VerifyShared() const;
+  [[nodiscard]] std::optional<std::string> VerifyVolumes() const;
+  void TouchVolumeNodes();
   void TouchUsage(NodeRow row) { usage_changes_.Append(row); }
 
   SymbolTable words_;
@@ -171,6 +188,7 @@ class State {
   LabelSets label_sets_;
   PodTable pods_;
   Bystanders bystanders_;
+  Volumes volumes_;
   std::map<NodeRow, std::vector<PodId>> nominations_;
   ChangeLog fact_changes_, usage_changes_;
   std::vector<Change> journal_;

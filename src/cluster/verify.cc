@@ -33,7 +33,25 @@ std::optional<std::string> State::Verify() const {
     }
     if (auto difference = VerifyNode(NodeRow{i}, on_row[i])) return difference;
   }
+  if (auto difference = VerifyVolumes()) return difference;
   return VerifyShared();
+}
+
+std::optional<std::string> State::VerifyVolumes() const {
+  Volumes recounted = volumes_.WithoutPods();
+  for (std::uint32_t i = 0; i < pods_.id_limit(); ++i) {
+    const PodId id{i};
+    if (!pods_.Contains(id)) {
+      if (volumes_.FindPlan(id) != nullptr) return "volumes are planned for a pod that is gone";
+      continue;
+    }
+    const NodeRow row = pods_.Get(id).node;
+    const PodClass& pod_class = class_of(id);
+    if (row.valid() && !pod_class.spec.volumes.empty()) {
+      recounted.PodPlaced(id, row, nodes_.name(row), pod_class);
+    }
+  }
+  return volumes_.Difference(recounted);
 }
 
 std::optional<std::string> State::VerifyNode(NodeRow row, std::span<const PodId> pods) const {
@@ -131,6 +149,7 @@ State::Bytes State::bytes() const {
   bytes.words = words_.bytes() + resource_names_.bytes();
   bytes.changes = fact_changes_.bytes() + usage_changes_.bytes();
   bytes.bystanders = bystanders_.bytes();
+  bytes.volumes = volumes_.bytes();
   return bytes;
 }
 

@@ -103,6 +103,31 @@ class PodBuilder {
     pod_.spec.image_volumes.push_back(std::move(reference));
     return *this;
   }
+  PodBuilder& Namespace(std::string name) {
+    pod_.meta.namespace_ = std::move(name);
+    return *this;
+  }
+  PodBuilder& Claim(std::string name) { return Disk(k8s::VolumeSource::kClaim, std::move(name)); }
+  // The claim that is made for the volume is called "<pod>-<volume>".
+  PodBuilder& Ephemeral(std::string volume) {
+    Disk(k8s::VolumeSource::kEphemeral, {});
+    pod_.spec.volumes.back().name = std::move(volume);
+    return *this;
+  }
+  PodBuilder& Disk(k8s::VolumeSource source, std::string id, bool read_only = false) {
+    k8s::Volume& volume = pod_.spec.volumes.emplace_back();
+    volume.source = source;
+    volume.id = std::move(id);
+    volume.read_only = read_only;
+    return *this;
+  }
+  PodBuilder& Rbd(std::string pool, std::string image, std::vector<std::string> monitors,
+                  bool read_only = false) {
+    Disk(k8s::VolumeSource::kRbd, std::move(image), read_only);
+    pod_.spec.volumes.back().pool = std::move(pool);
+    pod_.spec.volumes.back().monitors = std::move(monitors);
+    return *this;
+  }
   PodBuilder& Overhead(std::string_view resource, std::string_view amount) {
     SetAmount(pod_.spec.overhead, resource, amount);
     return *this;
