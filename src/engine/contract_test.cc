@@ -59,11 +59,11 @@ class Notary final : public framework::Plugin,
   [[nodiscard]] framework::EventSet events() const override {
     return {framework::EventKind::kNodeAdd};
   }
-  [[nodiscard]] Outcome Reserve(const PodView&, NodeRow) const override {
+  [[nodiscard]] Outcome Reserve(const PodView&, NodeRow, cluster::State&) const override {
     ++reserved_;
     return {};
   }
-  void Unreserve(const PodView&, NodeRow) const override { --reserved_; }
+  void Unreserve(const PodView&, NodeRow, cluster::State&) const override { --reserved_; }
   [[nodiscard]] StepResult Permit(const PodView&, NodeRow) const override {
     return at_permit_ ? Ask() : StepResult{};
   }

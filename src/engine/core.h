@@ -50,6 +50,8 @@ class Core {
     std::size_t plugin = 0;  // position among the plugins of that step
     ActionId action = 0;     // what it waits for
     Time deadline;
+    // It waits for the state to change rather than for an answer, and gives up then.
+    std::optional<Time> recheck_until;
   };
   // What was last written to the pod's PodScheduled condition.
   struct Condition {
@@ -75,6 +77,10 @@ class Core {
   void OnWaitingPodChanged(cluster::PodId id, const cluster::PodChange& change,
                            const Departed& before, Time now);
   void RemovePod(cluster::PodId id, Time now);
+  void OnObject(const k8s::Object& object, Time now);
+  void OnObjectDeleted(const k8s::Object& object, Time now);
+  // Pods that are on their way and wait for something to become of a claim.
+  void RecheckUsersOf(const k8s::PersistentVolumeClaim& claim, Time now);
   void Tell(framework::ClusterEvent event, Time now);
   [[nodiscard]] Departed Remember(cluster::PodId id) const;
   [[nodiscard]] framework::PodInEvent InEvent(const Departed& pod) const;
@@ -91,6 +97,7 @@ class Core {
   std::optional<framework::StepResult> AskStep(cluster::PodId id, const framework::Answer* answer);
   // False: the flight waits or failed.
   bool ApplyStep(cluster::PodId id, const framework::StepResult& result, Time now);
+  void AwaitRecheck(cluster::PodId id, const framework::Recheck& recheck, Time now);
   void Resume(cluster::PodId id, const framework::Answer& answer, Time now);
   void AwaitStatus(cluster::PodId id, ActionId patch, Time now);
   void SendBinding(cluster::PodId id, Time now);

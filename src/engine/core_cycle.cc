@@ -62,7 +62,7 @@ void Core::StartFlight(PodId id, NodeRow row, Time now) {
 bool Core::Reserve(PodId id, NodeRow row, Time now) {
   const framework::Profile& profile = ProfileOf(id);
   for (const auto& entry : profile.reserve) {
-    const Outcome outcome = entry.plugin->Reserve(ViewOf(id), row);
+    const Outcome outcome = entry.plugin->Reserve(ViewOf(id), row, state_);
     if (outcome.ok()) continue;
     FailedAttempt attempt;
     attempt.error = !outcome.rejected();
@@ -80,7 +80,7 @@ bool Core::Reserve(PodId id, NodeRow row, Time now) {
 void Core::Unreserve(PodId id, NodeRow row) {
   const framework::Profile& profile = ProfileOf(id);
   for (auto entry = profile.reserve.rbegin(); entry != profile.reserve.rend(); ++entry) {
-    entry->plugin->Unreserve(ViewOf(id), row);
+    entry->plugin->Unreserve(ViewOf(id), row, state_);
   }
 }
 
@@ -127,6 +127,7 @@ bool Core::ApplyStep(PodId id, const framework::StepResult& result, Time now) {
       permit ? profile.permit[flight.plugin].index : profile.pre_bind[flight.plugin].index;
   if (result.outcome.ok()) {
     ++flight.plugin;
+    flight.recheck_until.reset();
     return true;
   }
   const std::string name(profile.plugins[plugin]->name());
@@ -136,6 +137,10 @@ bool Core::ApplyStep(PodId id, const framework::StepResult& result, Time now) {
         AskOutside{RefTo(id), name, state_.nodes().name(state_.pod(id).node), *result.question});
     awaited_.emplace(flight.action, id);
     question_deadlines_.emplace(flight.deadline, flight.action);
+    return false;
+  }
+  if (result.outcome.code == Code::kWait && result.recheck) {
+    AwaitRecheck(id, *result.recheck, now);
     return false;
   }
   FailedAttempt attempt;
@@ -153,6 +158,15 @@ bool Core::ApplyStep(PodId id, const framework::StepResult& result, Time now) {
                now);
   }
   return false;
+}
+
+void Core::AwaitRecheck(PodId id, const framework::Recheck& recheck, Time now) {
+  Flight& flight = flights_.at(id);
+  if (!flight.recheck_until) flight.recheck_until = now + recheck.timeout;
+  flight.deadline = std::min(now + recheck.every, *flight.recheck_until);
+  flight.action = ++last_action_;
+  awaited_.emplace(flight.action, id);
+  question_deadlines_.emplace(flight.deadline, flight.action);
 }
 
 void Core::AwaitStatus(PodId id, ActionId patch, Time now) {
@@ -212,6 +226,7 @@ void Core::OnBindingFinished(PodId id, const std::optional<std::string>& failure
                           state_.words().Text(state_.pod(id).namespace_), state_.pod(id).name,
                           state_.nodes().name(row)));
     for (const auto& entry : profile.post_bind) entry.plugin->PostBind(ViewOf(id), row);
+    state_.SettleVolumes(id);
     EndFlight(id);
     queue_.Remove(id);
     conditions_.erase(id);
@@ -219,6 +234,7 @@ void Core::OnBindingFinished(PodId id, const std::optional<std::string>& failure
   }
   if (!state_.pod(id).assumed) {
     // It is bound all the same: our answer was lost, or somebody else was faster.
+    state_.SettleVolumes(id);
     EndFlight(id);
     queue_.Remove(id);
     return;
@@ -276,7 +292,10 @@ void Core::MeetDeadlines(Time now) {
   }
   while (!question_deadlines_.empty() && question_deadlines_.begin()->first <= now) {
     const PodId id = awaited_.at(question_deadlines_.begin()->second);
-    Resume(id, {false, "no answer in time"}, now);
+    const std::optional<Time> recheck_until = flights_.at(id).recheck_until;
+    Resume(id,
+           {recheck_until && now < *recheck_until, "no answer in time", recheck_until.has_value()},
+           now);
   }
 }
 

@@ -14,11 +14,9 @@ void Core::Handle(const Event& event, Time now) {
   if (const auto* node = std::get_if<NodeUpserted>(&event)) return OnNode(node->node, now);
   if (const auto* node = std::get_if<NodeDeleted>(&event)) return OnNodeDeleted(node->name, now);
   if (const auto* answer = std::get_if<QuestionAnswered>(&event)) return OnAnswer(*answer, now);
-  if (const auto* other = std::get_if<ObjectUpserted>(&event)) {
-    return state_.UpsertObject(other->object);
-  }
+  if (const auto* other = std::get_if<ObjectUpserted>(&event)) return OnObject(other->object, now);
   if (const auto* other = std::get_if<ObjectDeleted>(&event)) {
-    return state_.RemoveObject(other->object);
+    return OnObjectDeleted(other->object, now);
   }
   if (const auto* pod = std::get_if<PodDeleted>(&event)) {
     if (const PodId id = state_.pods().Find(pod->uid); id.valid()) RemovePod(id, now);
@@ -61,6 +59,74 @@ void Core::OnNodeDeleted(const std::string& name, Time now) {
   event.kind = EventKind::kNodeDelete;
   event.row = row;
   Tell(event, now);
+}
+
+// ---- everything else ----
+
+namespace {
+
+// The event of an object that is new, or that is another now. Nothing if nobody waits for it.
+std::optional<EventKind> EventOf(const k8s::Object& object, bool is_new) {
+  const auto one = [is_new](EventKind added, EventKind updated) {
+    return is_new ? added : updated;
+  };
+  if (std::holds_alternative<k8s::PersistentVolumeClaim>(object)) {
+    return one(EventKind::kClaimAdd, EventKind::kClaimUpdate);
+  }
+  if (std::holds_alternative<k8s::PersistentVolume>(object)) {
+    return one(EventKind::kVolumeAdd, EventKind::kVolumeUpdate);
+  }
+  if (std::holds_alternative<k8s::StorageClass>(object)) {
+    return one(EventKind::kStorageClassAdd, EventKind::kStorageClassUpdate);
+  }
+  if (std::holds_alternative<k8s::CsiNode>(object)) {
+    return one(EventKind::kCsiNodeAdd, EventKind::kCsiNodeUpdate);
+  }
+  if (std::holds_alternative<k8s::CsiStorageCapacity>(object)) {
+    return one(EventKind::kCapacityAdd, EventKind::kCapacityUpdate);
+  }
+  if (std::holds_alternative<k8s::CsiDriver>(object) && !is_new) return EventKind::kCsiDriverUpdate;
+  return std::nullopt;
+}
+
+}  // namespace
+
+void Core::OnObject(const k8s::Object& object, Time now) {
+  const std::optional<k8s::Object> before = state_.volumes().Find(object);
+  state_.UpsertObject(object);
+  if (before == object) return;
+  if (const std::optional<EventKind> kind = EventOf(object, !before)) {
+    ClusterEvent event;
+    event.kind = *kind;
+    event.object = &object;
+    event.object_before = before ? &*before : nullptr;
+    Tell(event, now);
+  }
+  if (const auto* claim = std::get_if<k8s::PersistentVolumeClaim>(&object)) {
+    RecheckUsersOf(*claim, now);
+  }
+}
+
+void Core::OnObjectDeleted(const k8s::Object& object, Time now) {
+  state_.RemoveObject(object);
+  if (!std::holds_alternative<k8s::VolumeAttachment>(object)) return;
+  ClusterEvent event;
+  event.kind = EventKind::kAttachmentDelete;
+  event.object = &object;
+  Tell(event, now);
+}
+
+void Core::RecheckUsersOf(const k8s::PersistentVolumeClaim& claim, Time now) {
+  std::vector<PodId> waiting;
+  const std::string key = cluster::ClaimKey(claim.meta.namespace_, claim.meta.name);
+  for (const cluster::Volumes::User& user : state_.volumes().UsersOf(key)) {
+    const auto flight = flights_.find(user.pod);
+    if (flight != flights_.end() && flight->second.recheck_until) waiting.push_back(user.pod);
+  }
+  for (const PodId id : waiting) {
+    const auto flight = flights_.find(id);
+    if (flight != flights_.end() && flight->second.recheck_until) Resume(id, {true, "", true}, now);
+  }
 }
 
 // ---- pods ----

@@ -36,6 +36,30 @@ std::string_view EventName(EventKind kind) {
       return "UnschedulablePodUpdate";
     case EventKind::kUnassignedPodDelete:
       return "UnschedulablePodDelete";
+    case EventKind::kClaimAdd:
+      return "PersistentVolumeClaimAdd";
+    case EventKind::kClaimUpdate:
+      return "PersistentVolumeClaimUpdate";
+    case EventKind::kVolumeAdd:
+      return "PersistentVolumeAdd";
+    case EventKind::kVolumeUpdate:
+      return "PersistentVolumeUpdate";
+    case EventKind::kStorageClassAdd:
+      return "storage.k8s.io/StorageClassAdd";
+    case EventKind::kStorageClassUpdate:
+      return "storage.k8s.io/StorageClassUpdate";
+    case EventKind::kCsiNodeAdd:
+      return "storage.k8s.io/CSINodeAdd";
+    case EventKind::kCsiNodeUpdate:
+      return "storage.k8s.io/CSINodeUpdate";
+    case EventKind::kCsiDriverUpdate:
+      return "storage.k8s.io/CSIDriverUpdate";
+    case EventKind::kCapacityAdd:
+      return "storage.k8s.io/CSIStorageCapacityAdd";
+    case EventKind::kCapacityUpdate:
+      return "storage.k8s.io/CSIStorageCapacityUpdate";
+    case EventKind::kAttachmentDelete:
+      return "storage.k8s.io/VolumeAttachmentDelete";
     case EventKind::kForced:
       return "ForceActivate";
     case EventKind::kTimeout:

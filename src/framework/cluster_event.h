@@ -25,8 +25,20 @@ enum class EventKind : std::uint8_t {
   kOwnGatesRemoved,
   kOwnOther,
   kUnassignedPodDelete,  // a pod that waited is gone
-  kForced,               // moves every waiting pod, asked for from outside
-  kTimeout,              // has waited for too long without being asked about
+  kClaimAdd,
+  kClaimUpdate,
+  kVolumeAdd,
+  kVolumeUpdate,
+  kStorageClassAdd,
+  kStorageClassUpdate,
+  kCsiNodeAdd,
+  kCsiNodeUpdate,
+  kCsiDriverUpdate,
+  kCapacityAdd,
+  kCapacityUpdate,
+  kAttachmentDelete,
+  kForced,   // moves every waiting pod, asked for from outside
+  kTimeout,  // has waited for too long without being asked about
   kCount,
 };
 
@@ -67,6 +79,9 @@ struct ClusterEvent {
   // Pod events: the pod, and what it was before an update.
   cluster::PodId pod;  // invalid for a pod that is gone
   PodInEvent pod_now, pod_before;
+  // Events about other objects: as it is now, or was when it went; and as it was before an update.
+  const k8s::Object* object = nullptr;
+  const k8s::Object* object_before = nullptr;
 };
 
 }  // namespace knx::framework

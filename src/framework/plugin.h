@@ -201,29 +201,54 @@ class ScorePlugin {
 
 // ---- between the choice and the binding ----
 
+// Sets a volume aside for a claim, or says for which node a claim needs a volume made.
+struct VolumeWrite {
+  std::string volume;  // empty: the claim is written
+  k8s::ClaimReference claim;
+  bool bound_by_controller = false;  // with a volume: and says that no person chose it
+  std::string node;                  // without a volume
+  // Of what is written; if it is another by now, the write is refused.
+  std::string resource_version;
+};
+
 // Something only the outside can answer. The cycle pauses; the answer, or the deadline, resumes it.
 struct Question {
   std::string topic, body;
   Duration timeout;
+  // To be written, in this order, up to the first that fails: the answer says how it went.
+  std::vector<VolumeWrite> writes = {};
 };
 
 struct Answer {
   bool ok = false;
   std::string text;
+  // Nobody was asked: the step waited for the state to change. Not ok when its time is up.
+  bool recheck = false;
+};
+
+// The step waits for the state to change: it is asked again so often, and whenever a claim of the
+// pod changes. After the timeout, counted from the first such wait, it is asked with an answer that
+// is not ok.
+struct Recheck {
+  Duration every, timeout;
 };
 
 struct StepResult {
-  Outcome outcome;  // kWait: `question` is set
-  std::optional<Question> question;
+  Outcome outcome;  // kWait: `question` or `recheck` is set
+  std::optional<Question> question = {};
+  std::optional<Recheck> recheck = {};
 };
 
 class ReservePlugin {
  public:
   virtual ~ReservePlugin() = default;
-  [[nodiscard]] virtual Outcome Reserve(const PodView& pod, cluster::NodeRow node) const = 0;
+  // What the pod is to own from here on is written into the state.
+  [[nodiscard]] virtual Outcome Reserve(const PodView& pod, cluster::NodeRow node,
+                                        cluster::State& state) const = 0;
   // Also called when this or a later plugin failed; in reverse order; must not mind being called
   // twice.
-  virtual void Unreserve(const PodView& pod, cluster::NodeRow node) const = 0;
+  virtual void Unreserve(const PodView& pod, cluster::NodeRow node,
+                         cluster::State& state) const = 0;
 };
 
 class PermitPlugin {

@@ -60,8 +60,10 @@ class Everything : public FilteringAndScoring,
   [[nodiscard]] PostFilterResult PostFilter(const PodView&, const Rejections&) const override {
     return {};
   }
-  [[nodiscard]] Outcome Reserve(const PodView&, cluster::NodeRow) const override { return {}; }
-  void Unreserve(const PodView&, cluster::NodeRow) const override {}
+  [[nodiscard]] Outcome Reserve(const PodView&, cluster::NodeRow, cluster::State&) const override {
+    return {};
+  }
+  void Unreserve(const PodView&, cluster::NodeRow, cluster::State&) const override {}
   [[nodiscard]] StepResult Permit(const PodView&, cluster::NodeRow) const override { return {}; }
   [[nodiscard]] StepResult ResumePermit(const PodView&, cluster::NodeRow,
                                         const Answer&) const override {

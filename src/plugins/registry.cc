@@ -9,9 +9,13 @@
 #include "plugins/kube/node_resources_balanced_allocation/node_resources_balanced_allocation.h"
 #include "plugins/kube/node_resources_fit/node_resources_fit.h"
 #include "plugins/kube/node_unschedulable/node_unschedulable.h"
+#include "plugins/kube/node_volume_limits/node_volume_limits.h"
 #include "plugins/kube/priority_sort/priority_sort.h"
 #include "plugins/kube/scheduling_gates/scheduling_gates.h"
 #include "plugins/kube/taint_toleration/taint_toleration.h"
+#include "plugins/kube/volume_binding/volume_binding.h"
+#include "plugins/kube/volume_restrictions/volume_restrictions.h"
+#include "plugins/kube/volume_zone/volume_zone.h"
 
 namespace knx::plugins {
 namespace {
@@ -35,6 +39,10 @@ constexpr framework::PluginEntry kPlugins[] = {
     WithArgs<NodeAffinity>(),
     Plain<NodePorts>(),
     WithArgs<NodeResourcesFit>(),
+    Plain<VolumeRestrictions>(),
+    Plain<NodeVolumeLimits>(),
+    WithArgs<VolumeBinding>(),
+    Plain<VolumeZone>(),
     WithArgs<NodeResourcesBalancedAllocation>(),
     Plain<ImageLocality>(),
     Plain<DefaultBinder>(),

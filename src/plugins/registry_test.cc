@@ -60,6 +60,10 @@ TEST(Registry, PluginsAreAtThePointsOfKubeScheduler) {
       {"NodeAffinity", "preFilter filter preScore score"},
       {"NodePorts", "preFilter filter"},
       {"NodeResourcesFit", "preFilter filter preScore score"},
+      {"VolumeRestrictions", "preFilter filter"},
+      {"NodeVolumeLimits", "preFilter filter"},
+      {"VolumeBinding", "preFilter filter preScore score reserve preBind"},
+      {"VolumeZone", "preFilter filter"},
       {"NodeResourcesBalancedAllocation", "preScore score"},
       {"ImageLocality", "score"},
       {"DefaultBinder", "bind"},
@@ -80,6 +84,8 @@ TEST(Registry, PluginsAreAtThePointsOfKubeScheduler) {
     at(filter != nullptr && filter->has_filter(), "filter");
     at(score != nullptr && score->has_pre_score(), "preScore");
     at(score != nullptr, "score");
+    at(dynamic_cast<const framework::ReservePlugin*>(plugin.get()) != nullptr, "reserve");
+    at(dynamic_cast<const framework::PreBindPlugin*>(plugin.get()) != nullptr, "preBind");
     at(dynamic_cast<const framework::BindPlugin*>(plugin.get()) != nullptr, "bind");
     EXPECT_EQ(points, c.points);
   }
