@@ -1,5 +1,5 @@
-// Annotations with which a pod tells the fake kubelet what its containers will do. Real kubelets
-// do not know them.
+// Annotations with which a pod tells the fake kubelet what its containers will do, and a storage
+// class what its provisioner will. Real ones do not know them.
 #pragma once
 
 #include <string_view>
@@ -10,5 +10,10 @@ namespace knx::scenario {
 inline constexpr std::string_view kRunFor = "sim.kubenexus.io/run-for";
 // "Failed" if it ends by failing.
 inline constexpr std::string_view kEndsAs = "sim.kubenexus.io/ends-as";
+
+// Of a storage class: how long it takes to make a volume, as "30s". Without it no time at all.
+inline constexpr std::string_view kProvisionAfter = "sim.kubenexus.io/provision-after";
+// A node for which no volume can be made; the scheduler is told to choose another.
+inline constexpr std::string_view kFailsOn = "sim.kubenexus.io/fails-on";
 
 }  // namespace knx::scenario

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <array>
+#include <span>
 #include <utility>
 
 #include "k8s/object_fields.h"
@@ -37,7 +38,7 @@ void ReadCreate(FieldReader& fields, Create& out) {
 struct KindWord {
   std::string_view word, kind;
 };
-constexpr std::array<KindWord, 9> kDeletable = {{
+constexpr std::array<KindWord, 16> kDeletable = {{
     {"node", "Node"},
     {"deployment", "Deployment"},
     {"replicaset", "ReplicaSet"},
@@ -47,7 +48,26 @@ constexpr std::array<KindWord, 9> kDeletable = {{
     {"pdb", "PodDisruptionBudget"},
     {"priority_class", "PriorityClass"},
     {"of_namespace", "Namespace"},
+    {"claim", "PersistentVolumeClaim"},
+    {"volume", "PersistentVolume"},
+    {"storage_class", "StorageClass"},
+    {"csi_node", "CSINode"},
+    {"csi_driver", "CSIDriver"},
+    {"storage_capacity", "CSIStorageCapacity"},
+    {"volume_attachment", "VolumeAttachment"},
 }};
+// The first so many after the node make pods and can be scaled.
+constexpr std::size_t kScalable = 5;
+
+void ReadApply(FieldReader& fields, Apply& out) {
+  ReadCount(fields, out.what);
+  out.what.node = &fields.node();
+  out.what.path = fields.path();
+  out.what.form = Template::Form::kManifests;
+  if (fields.ok() && !fields.Has("object") && !fields.Has("objects")) {
+    fields.FailHere("needs object or objects");
+  }
+}
 
 void ReadNamespace(FieldReader& fields, std::string& out) {
   out = "default";
@@ -68,10 +88,7 @@ void ReadDelete(FieldReader& fields, Delete& out) {
 
 void ReadScale(FieldReader& fields, Scale& out) {
   ReadNamespace(fields, out.namespace_);
-  for (const auto& [word, kind] : kDeletable) {
-    if (word == "node" || word == "pdb" || word == "priority_class" || word == "of_namespace") {
-      continue;
-    }
+  for (const auto& [word, kind] : std::span(kDeletable).subspan(1, kScalable)) {
     if (!fields.Read(word, out.name)) continue;
     if (!out.kind.empty()) fields.Fail(word, "only one thing can be scaled in one step");
     out.kind = kind;
@@ -176,14 +193,15 @@ void ReadWatchFault(FieldReader& fields, WatchFault& out, Duration& oldest_list)
 void ReadFault(FieldReader& fields, Happening& out, Duration& oldest_list) {
   const bool bind = fields.Has("bind");
   const bool status = fields.Has("status");
+  const bool volume = fields.Has("volume");
   const bool watch = fields.Has("watch");
-  if (int{bind} + int{status} + int{watch} != 1) {
-    return fields.FailHere("needs exactly one of bind, status and watch");
+  if (int{bind} + int{status} + int{volume} + int{watch} != 1) {
+    return fields.FailHere("needs exactly one of bind, status, volume and watch");
   }
   if (watch) return ReadWatchFault(fields, out.emplace<WatchFault>(), oldest_list);
   CallFault& fault = out.emplace<CallFault>();
-  fault.call = bind ? Call::kBind : Call::kStatus;
-  ReadCallFault(fields, bind ? "bind" : "status", fault);
+  fault.call = bind ? Call::kBind : status ? Call::kStatus : Call::kVolume;
+  ReadCallFault(fields, bind ? "bind" : status ? "status" : "volume", fault);
 }
 
 void ReadRestart(FieldReader& fields, RestartScheduler& out, Duration& oldest_list) {
@@ -227,10 +245,25 @@ bool ReadRunVerb(FieldReader& fields, Happening& out) {
   return false;
 }
 
-constexpr std::array<std::string_view, 18> kVerbs = {
-    "create",    "delete",       "scale",     "cordon",      "uncordon",   "drain",
-    "kill_node", "restart_node", "bind",      "update_node", "update_pod", "restart_scheduler",
-    "fault",     "run_for",      "run_until", "settle",      "expect",     "at"};
+constexpr std::array<std::string_view, 19> kVerbs = {"create",
+                                                     "apply",
+                                                     "delete",
+                                                     "scale",
+                                                     "cordon",
+                                                     "uncordon",
+                                                     "drain",
+                                                     "kill_node",
+                                                     "restart_node",
+                                                     "bind",
+                                                     "update_node",
+                                                     "update_pod",
+                                                     "restart_scheduler",
+                                                     "fault",
+                                                     "run_for",
+                                                     "run_until",
+                                                     "settle",
+                                                     "expect",
+                                                     "at"};
 
 template <class T, class Read>
 bool ReadVerb(FieldReader& fields, std::string_view verb, Happening& out, Read read) {
@@ -293,6 +326,7 @@ void ReadStep(FieldReader& fields, std::string_view file, Step& out, Duration& o
     return;
   }
   if (ReadVerb<Create>(fields, "create", what, ReadCreate) ||
+      ReadVerb<Apply>(fields, "apply", what, ReadApply) ||
       ReadVerb<Delete>(fields, "delete", what, ReadDelete) ||
       ReadVerb<Scale>(fields, "scale", what, ReadScale) ||
       ReadVerb<BindByOther>(fields, "bind", what, ReadBind) ||

@@ -37,6 +37,10 @@ struct Create {
   std::optional<Duration> every;  // one after the other, with this in between
   bool random_gaps = false;       // between nothing and twice that
 };
+// Puts objects in the place of those that are there, or makes them.
+struct Apply {
+  Template what;
+};
 struct Delete {
   std::string kind;  // "Pod", "Node", ...
   std::string namespace_, name;
@@ -94,7 +98,7 @@ struct PassTime {
 };
 
 using Happening =
-    std::variant<Create, Delete, Scale, NodeAction, UpdateNode, UpdatePod, BindByOther,
+    std::variant<Create, Apply, Delete, Scale, NodeAction, UpdateNode, UpdatePod, BindByOther,
                  RestartScheduler, WatchFault, CallFault, PassTime, Expectation>;
 
 struct Step {

@@ -9,6 +9,7 @@
 #include "k8s/names.h"
 #include "sim/admission.h"
 #include "sim/budgets.h"
+#include "sim/workload_controller.h"
 
 namespace knx::sim {
 namespace {
@@ -138,6 +139,61 @@ Result<std::string> ApiServer::Create(k8s::Object object, Actor by) {
         return CreateNew(std::move(typed), resource, by);
       },
       object);
+}
+
+Status ApiServer::Apply(k8s::Object object, Actor by) {
+  return std::visit(
+      [&](auto& typed) -> Status {
+        using T = std::decay_t<decltype(typed)>;
+        const Ptr<T> current = store_.Find<T>(KeyOf(typed));
+        if (current == nullptr) {
+          const std::string_view resource = ResourceOf(typed);
+          KNX_TRY([[maybe_unused]] const std::string name,
+                  CreateNew(std::move(typed), resource, by));
+          return Ok();
+        }
+        if constexpr (std::is_same_v<T, k8s::Pod> || std::is_same_v<T, k8s::Node>) {
+          return InvalidError("pods and nodes are changed with update_pod and update_node");
+        } else {
+          typed.meta.uid = current->meta.uid;
+          typed.meta.created = current->meta.created;
+          store_.Put(std::move(typed), by);
+          return Ok();
+        }
+      },
+      object);
+}
+
+Status ApiServer::WriteVolume(const framework::VolumeWrite& write, Actor by) {
+  const auto modified = [](std::string_view resource, std::string_view name) {
+    return Conflict(resource, name,
+                    "the object has been modified; please apply your changes to the latest "
+                    "version and try again");
+  };
+  const std::string claim_key = PodKey(write.claim.namespace_, write.claim.name);
+  if (write.volume.empty()) {
+    const auto current = store_.Find<k8s::PersistentVolumeClaim>(claim_key);
+    if (current == nullptr) return NoSuch("persistentvolumeclaims", write.claim.name);
+    if (current->meta.resource_version != write.resource_version) {
+      return modified("persistentvolumeclaims", write.claim.name);
+    }
+    k8s::PersistentVolumeClaim next = *current;
+    SetLabel(next.meta.annotations, k8s::names::kSelectedNode, write.node);
+    store_.Put(std::move(next), by);
+    return Ok();
+  }
+  const auto current = store_.Find<k8s::PersistentVolume>(write.volume);
+  if (current == nullptr) return NoSuch("persistentvolumes", write.volume);
+  if (current->meta.resource_version != write.resource_version) {
+    return modified("persistentvolumes", write.volume);
+  }
+  k8s::PersistentVolume next = *current;
+  next.claim = write.claim;
+  if (write.bound_by_controller) {
+    SetLabel(next.meta.annotations, k8s::names::kBoundByController, "yes");
+  }
+  store_.Put(std::move(next), by);
+  return Ok();
 }
 
 // A real API server wants a namespace to exist; manifests for a simulation seldom bring theirs.

@@ -23,6 +23,11 @@ class ApiServer {
   // Gives the name it got, which is a new one for a name that ends in "-" (a generateName).
   Result<std::string> Create(k8s::Object object, Actor by);
 
+  // Creates it, or puts it in the place of the one that is there.
+  Status Apply(k8s::Object object, Actor by);
+  // What the scheduler writes about volumes and claims.
+  Status WriteVolume(const framework::VolumeWrite& write, Actor by);
+
   // Fails as the API server does if the pod is gone, another one, bound, gated or being deleted.
   Status Bind(const engine::PodRef& pod, std::string_view node, Actor by);
   // The PodScheduled condition and the nominated node.

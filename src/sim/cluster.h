@@ -17,7 +17,7 @@
 #include "sim/scheduler_driver.h"
 #include "sim/simulation.h"
 #include "sim/store.h"
-#include "scenario/timing.h"
+#include "sim/volume_controller.h"
 #include "sim/workload_controller.h"
 
 namespace knx::sim {
@@ -86,6 +86,7 @@ class Cluster {
   BudgetController budgets_;
   WorkloadController workloads_;
   JobController jobs_;
+  VolumeController volumes_;
   Kubelets kubelets_;
   NodeLifecycle node_lifecycle_;
   SchedulerDriver scheduler_;

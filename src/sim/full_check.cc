@@ -202,6 +202,7 @@ std::optional<std::string> CheckWaiting(const engine::Engine& engine, const Told
       return fmt::format("pod {}: queued and gone", engine.state().pod(id).name);
     const auto rule = rules.find(waiting->pod->spec.scheduler_name);
     if (rule == rules.end() || !rule->second.complete) continue;
+    if (rule->second.volumes && !waiting->pod->spec.volumes.empty()) continue;
     for (const auto& [name, node] : told.nodes()) {
       if (Forbids(rule->second, *waiting->pod, *node)) continue;
       const Guest guest{waiting->pod.get(), &waiting->requests};

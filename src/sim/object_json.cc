@@ -151,6 +151,62 @@ void ContainerFields(Fields& fields, const k8s::Container& container) {
   if (container.restart_always) fields.Text("restartPolicy", "Always");
 }
 
+void VolumeFields(Fields& f, const k8s::Volume& volume) {
+  using k8s::VolumeSource;
+  const auto disk = [&](std::string_view source, std::string_view id) {
+    f.Object(source, [&](Fields& d) {
+      d.Text(id, volume.id);
+      d.Text("kind", volume.disk_kind);
+      d.Text("pool", volume.pool);
+      d.Texts("monitors", volume.monitors);
+      d.Flag("readOnly", volume.read_only);
+    });
+  };
+  f.Text("name", volume.name);
+  switch (volume.source) {
+    case VolumeSource::kOther:
+      return;
+    case VolumeSource::kClaim:
+      return disk("persistentVolumeClaim", "claimName");
+    case VolumeSource::kEphemeral:
+      return f.Object("ephemeral", [](Fields&) {});
+    case VolumeSource::kCsi:
+      return disk("csi", "driver");
+    case VolumeSource::kAwsEbs:
+      return disk("awsElasticBlockStore", "volumeID");
+    case VolumeSource::kGcePd:
+      return disk("gcePersistentDisk", "pdName");
+    case VolumeSource::kAzureDisk:
+      return disk("azureDisk", "diskURI");
+    case VolumeSource::kAzureFile:
+      return disk("azureFile", "shareName");
+    case VolumeSource::kCinder:
+      return disk("cinder", "volumeID");
+    case VolumeSource::kPortworx:
+      return disk("portworxVolume", "volumeID");
+    case VolumeSource::kVsphere:
+      return disk("vsphereVolume", "volumePath");
+    case VolumeSource::kRbd:
+      return disk("rbd", "image");
+    case VolumeSource::kIscsi:
+      return disk("iscsi", "iqn");
+  }
+}
+
+// Images, then the others: they are read into two lists.
+void PodVolumes(Fields& f, const k8s::PodSpec& spec) {
+  std::vector<std::string> volumes;
+  for (const std::string& reference : spec.image_volumes) {
+    Fields volume(volumes.emplace_back());
+    volume.Object("image", [&](Fields& image) { image.Text("reference", reference); });
+  }
+  for (const k8s::Volume& one : spec.volumes) {
+    Fields volume(volumes.emplace_back());
+    VolumeFields(volume, one);
+  }
+  f.List("volumes", volumes, [](const std::string& json) { return json; });
+}
+
 void Spec(Fields& f, const k8s::PodSpec& spec) {
   f.Text("nodeName", spec.node_name);
   f.Text("schedulerName", spec.scheduler_name);
@@ -174,9 +230,7 @@ void Spec(Fields& f, const k8s::PodSpec& spec) {
   });
   f.List("containers", spec.containers, ContainerFields);
   f.List("initContainers", spec.init_containers, ContainerFields);
-  f.List("volumes", spec.image_volumes, [](Fields& volume, const std::string& reference) {
-    volume.Object("image", [&](Fields& image) { image.Text("reference", reference); });
-  });
+  PodVolumes(f, spec);
   f.Amounts("overhead", spec.overhead);
   if (spec.resources.has_value()) Resources(f, *spec.resources);
   f.Flag("hostNetwork", spec.host_network);

@@ -48,6 +48,8 @@ void Switch(std::string_view plugin, ProfileRules& rules) {
       {"NodeName", &rules.node_name},     {"NodeUnschedulable", &rules.unschedulable},
       {"TaintToleration", &rules.taints}, {"NodeAffinity", &rules.affinity},
       {"NodePorts", &rules.ports},        {"NodeResourcesFit", &rules.fit},
+      {"VolumeBinding", &rules.volumes},  {"VolumeRestrictions", &rules.volumes},
+      {"VolumeZone", &rules.volumes},     {"NodeVolumeLimits", &rules.volumes},
   };
   for (const auto& [name, flag] : known) {
     if (plugin != name) continue;

@@ -49,6 +49,17 @@ std::vector<PodPtr> ScenarioRunner::PodsLike(const scenario::PodSelection& selec
   return out;
 }
 
+Status ScenarioRunner::Do(const scenario::Apply& apply) {
+  for (std::int64_t i = 0; i < apply.what.count; ++i) {
+    KNX_TRY(std::vector<k8s::Object> objects,
+            MakeObjects(apply.what, apply.what.first + i, scenario_.file));
+    for (k8s::Object& object : objects) {
+      KNX_TRY_DONE(cluster_.api().Apply(std::move(object), Actor::kUser));
+    }
+  }
+  return Ok();
+}
+
 Status ScenarioRunner::Do(const scenario::Delete& what) {
   if (what.kind != "Pod" && what.kind != "Node") {
     return cluster_.api().Delete(what.kind, what.namespace_, what.name, Actor::kUser);

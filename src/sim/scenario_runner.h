@@ -31,6 +31,7 @@ class ScenarioRunner {
  private:
   Status Do(const scenario::Step& step);
   Status Do(const scenario::Create& create);
+  Status Do(const scenario::Apply& apply);
   Status Do(const scenario::Delete& what);
   Status Do(const scenario::Scale& scale);
   Status Do(const scenario::NodeAction& action);

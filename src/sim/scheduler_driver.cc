@@ -96,6 +96,8 @@ void SchedulerDriver::Start(const StartOptions& options) {
   invariants_.OnStart();
   RecordCall("start");
   ListOthers<k8s::Namespace, k8s::Service, k8s::Workload, k8s::PodDisruptionBudget>();
+  ListOthers<k8s::StorageClass, k8s::CsiDriver, k8s::CsiStorageCapacity, k8s::CsiNode,
+             k8s::PersistentVolume, k8s::PersistentVolumeClaim, k8s::VolumeAttachment>();
   if (options.pods_first) pods_.Start(options.age);
   nodes_.Start(options.age);
   if (!options.pods_first) pods_.Start(options.age);
@@ -202,8 +204,10 @@ bool SchedulerDriver::Current() const {
 bool SchedulerDriver::Settled() const {
   using engine::QueuePlace;
   if (!Current() || calls_in_flight_ > 0 || told_.unanswered() || slice_planned_) return false;
-  for (const QueuePlace place : {QueuePlace::kActive, QueuePlace::kBackoff,
-                                 QueuePlace::kErrorBackoff, QueuePlace::kInFlight}) {
+  // A pod that was decided about may still wait for its volumes.
+  for (const QueuePlace place :
+       {QueuePlace::kActive, QueuePlace::kBackoff, QueuePlace::kErrorBackoff, QueuePlace::kInFlight,
+        QueuePlace::kDone}) {
     if (engine_->queue().Count(place) > 0) return false;
   }
   // A pod may be held back until its condition is written.
@@ -230,12 +234,13 @@ void SchedulerDriver::CarryOut(engine::ActionId id, const engine::BindPod& bind)
   // A binding that the scheduler will hold for failed, or knows nothing of any more, is to it like
   // one of somebody else.
   const bool denied = fault.has_value() && fault->kind == CallFault::Kind::kAnswerLost;
-  Request(id, fault, [this, id, bind, denied, life = life_] {
+  const auto work = [this, id, bind, denied, life = life_] {
     const ToldView::Decision* decision = told_.FindDecision(bind.pod.uid);
     const bool known = life == life_ && decision != nullptr && decision->action == id;
     return api_.Bind(bind.pod, bind.node,
                      known && !denied ? Actor::kScheduler : Actor::kForeignScheduler);
-  });
+  };
+  Request(fault, work, [this, id](const Status& status) { Answer(id, status); });
 }
 
 void SchedulerDriver::CarryOut(engine::ActionId id, const engine::PatchPodStatus& patch) {
@@ -244,7 +249,9 @@ void SchedulerDriver::CarryOut(engine::ActionId id, const engine::PatchPodStatus
   if (pod != nullptr) fault = faults_.Strike(Call::kStatus, *pod, agenda_.now());
   invariants_.OnStatusWritten(patch.pod.uid);
   patches_[id] = patch.pod;
-  Request(id, fault, [this, patch] { return api_.PatchStatus(patch); });
+  Request(
+      fault, [this, patch] { return api_.PatchStatus(patch); },
+      [this, id](const Status& status) { Answer(id, status); });
 }
 
 void SchedulerDriver::CarryOut(engine::ActionId /*id*/, const engine::RecordEvent& event) {
@@ -255,9 +262,25 @@ void SchedulerDriver::CarryOut(engine::ActionId /*id*/, const engine::RecordEven
   events_.Add(event, agenda_.now());
 }
 
-// Nothing in the embedded cluster answers questions of plugins; the pod is told so.
+// What is to be written is; nothing in the embedded cluster answers other questions of plugins, and
+// the pod is told so.
 void SchedulerDriver::CarryOut(engine::ActionId id, const engine::AskOutside& ask) {
   invariants_.OnHeldBack(ask.pod, ask.node, told_version());
+  if (!ask.question.writes.empty()) {
+    const PodPtr pod = store_.FindPod(PodKey(ask.pod.namespace_, ask.pod.name), ask.pod.uid);
+    std::optional<CallFault> fault;
+    if (pod != nullptr) fault = faults_.Strike(Call::kVolume, *pod, agenda_.now());
+    const auto write_all = [this, writes = ask.question.writes]() -> Status {
+      for (const framework::VolumeWrite& write : writes) {
+        KNX_TRY_DONE(api_.WriteVolume(write, Actor::kScheduler));
+      }
+      return Ok();
+    };
+    return Request(fault, write_all, [this, id](const Status& status) {
+      Tell(engine::QuestionAnswered{
+          id, {.ok = status.ok(), .text = status.ok() ? "" : status.error().message}});
+    });
+  }
   ++calls_in_flight_;
   agenda_.After(timing_.call * 2, [this, id, life = life_, topic = ask.question.topic] {
     if (life != life_) return;
@@ -267,8 +290,8 @@ void SchedulerDriver::CarryOut(engine::ActionId id, const engine::AskOutside& as
   });
 }
 
-void SchedulerDriver::Request(engine::ActionId id, const std::optional<CallFault>& fault,
-                              std::function<Status()> work) {
+void SchedulerDriver::Request(const std::optional<CallFault>& fault, std::function<Status()> work,
+                              std::function<void(const Status&)> answer) {
   using Kind = CallFault::Kind;
   const std::optional<Kind> kind = fault ? std::optional(fault->kind) : std::nullopt;
   const Duration delay = fault ? fault->delay : Duration{};
@@ -279,20 +302,22 @@ void SchedulerDriver::Request(engine::ActionId id, const std::optional<CallFault
   const Duration there = timing_.call + (kind == Kind::kSlow ? delay : Duration{});
   const Duration back = timing_.call + (denied ? delay : Duration{});
   ++calls_in_flight_;
-  agenda_.After(there, [=, this, life = life_, work = std::move(work)] {
+  agenda_.After(there, [=, this, life = life_, work = std::move(work), answer = std::move(answer)] {
     Status status = done ? work() : Ok();
     if (denied) status = error;
     if (kind == Kind::kNoAnswer) {
       if (life == life_) --calls_in_flight_;
       return;
     }
-    agenda_.After(back, [this, id, life, status = std::move(status)] { Answer(id, life, status); });
+    agenda_.After(back, [this, life, answer, status = std::move(status)] {
+      if (life != life_) return;
+      --calls_in_flight_;
+      answer(status);
+    });
   });
 }
 
-void SchedulerDriver::Answer(engine::ActionId id, std::uint64_t life, const Status& status) {
-  if (life != life_) return;
-  --calls_in_flight_;
+void SchedulerDriver::Answer(engine::ActionId id, const Status& status) {
   engine::ActionFinished finished{.action = id, .failure = {}};
   if (!status.ok()) finished.failure = status.error().message;
   if (!status.ok() && told_.IsAwaited(id)) ++counts_.bind_failures;

@@ -60,6 +60,13 @@ class SchedulerDriver : public StoreListener {
   void OnWrite(const Write<k8s::Service>& write) override { OnOther(write); }
   void OnWrite(const Write<k8s::Workload>& write) override { OnOther(write); }
   void OnWrite(const Write<k8s::PodDisruptionBudget>& write) override { OnOther(write); }
+  void OnWrite(const Write<k8s::PersistentVolumeClaim>& write) override { OnOther(write); }
+  void OnWrite(const Write<k8s::PersistentVolume>& write) override { OnOther(write); }
+  void OnWrite(const Write<k8s::StorageClass>& write) override { OnOther(write); }
+  void OnWrite(const Write<k8s::CsiNode>& write) override { OnOther(write); }
+  void OnWrite(const Write<k8s::CsiDriver>& write) override { OnOther(write); }
+  void OnWrite(const Write<k8s::CsiStorageCapacity>& write) override { OnOther(write); }
+  void OnWrite(const Write<k8s::VolumeAttachment>& write) override { OnOther(write); }
 
   [[nodiscard]] Watch<k8s::Pod>& pods() { return pods_; }
   [[nodiscard]] Watch<k8s::Node>& nodes() { return nodes_; }
@@ -122,10 +129,11 @@ class SchedulerDriver : public StoreListener {
   void CarryOut(engine::ActionId id, const engine::PatchPodStatus& patch);
   void CarryOut(engine::ActionId id, const engine::RecordEvent& event);
   void CarryOut(engine::ActionId id, const engine::AskOutside& ask);
-  // `work` is done at the API server; its outcome comes back. `fault` says what goes wrong.
-  void Request(engine::ActionId id, const std::optional<CallFault>& fault,
-               std::function<Status()> work);
-  void Answer(engine::ActionId id, std::uint64_t life, const Status& status);
+  // `work` is done at the API server; its outcome comes back to `done`, unless the scheduler is
+  // another by then. `fault` says what goes wrong.
+  void Request(const std::optional<CallFault>& fault, std::function<Status()> work,
+               std::function<void(const Status&)> done);
+  void Answer(engine::ActionId id, const Status& status);
   void Record(const engine::Event& event);
   void RecordCall(std::string_view call);
 
