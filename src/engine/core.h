@@ -89,7 +89,7 @@ class Core {
   // ---- core_cycle.cc: the way of a pod ----
   void StartFlight(cluster::PodId id, cluster::NodeRow row, Time now);
   bool Reserve(cluster::PodId id, cluster::NodeRow row, Time now);
-  void Unreserve(cluster::PodId id, cluster::NodeRow row);
+  void Unreserve(cluster::PodId id, cluster::NodeRow row, Time now);
   // Goes on with a flight until it waits for something, fails or is over.
   void Continue(cluster::PodId id, Time now);
   // Asks the plugin whose turn it is; nullopt: the step is over. `answer`: the one it was waiting

@@ -77,11 +77,17 @@ bool Core::Reserve(PodId id, NodeRow row, Time now) {
   return true;
 }
 
-void Core::Unreserve(PodId id, NodeRow row) {
+void Core::Unreserve(PodId id, NodeRow row, Time now) {
+  const bool had_volumes = state_.volumes().FindPlan(id) != nullptr;
   const framework::Profile& profile = ProfileOf(id);
   for (auto entry = profile.reserve.rbegin(); entry != profile.reserve.rend(); ++entry) {
     entry->plugin->Unreserve(ViewOf(id), row, state_);
   }
+  if (!had_volumes) return;
+  // Volumes that were promised to the pod are there for others again.
+  framework::ClusterEvent event;
+  event.kind = framework::EventKind::kVolumeUpdate;
+  Tell(event, now);
 }
 
 void Core::Continue(PodId id, Time now) {
@@ -311,7 +317,7 @@ Time Core::NextWake() const {
 void Core::FailOnNode(PodId id, const FailedAttempt& attempt, const std::string& message,
                       Time now) {
   const NodeRow row = state_.pod(id).node;
-  Unreserve(id, row);
+  Unreserve(id, row, now);
   EndFlight(id);
   framework::ClusterEvent event;
   event.kind = framework::EventKind::kAssignedPodDelete;

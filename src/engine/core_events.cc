@@ -192,7 +192,7 @@ void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
     // more.
     const auto flight = flights_.find(id);
     if (flight != flights_.end() && flight->second.step != Step::kBind) {
-      Unreserve(id, before.node);
+      Unreserve(id, before.node, now);
       EndFlight(id);
     }
     if (!flights_.contains(id)) queue_.Remove(id);
@@ -258,7 +258,7 @@ void Core::OnWaitingPodChanged(PodId id, const cluster::PodChange& change, const
 void Core::RemovePod(PodId id, Time now) {
   const Departed gone = Remember(id);
   if (flights_.contains(id)) {
-    Unreserve(id, gone.node);
+    Unreserve(id, gone.node, now);
     EndFlight(id);
   }
   queue_.Remove(id);
