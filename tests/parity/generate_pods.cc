@@ -1,5 +1,6 @@
 #include "generate_objects.h"
 #include "generate_selectors.h"
+#include "generate_volumes.h"
 #include "json_text.h"
 
 namespace knx::parity {
@@ -80,6 +81,7 @@ void AddRules(Dice& dice, JsonObject& spec) {
     spec.Raw("topologySpreadConstraints", SpreadConstraintsJson(dice));
   }
   if (dice.Feature("tolerations", 25)) spec.Raw("tolerations", TolerationsJson(dice));
+  if (dice.Feature("volumes", 20)) spec.Raw("volumes", VolumesJson(dice));
   if (dice.Feature("host users off on the host network", 6)) {
     spec.Flag("hostNetwork", true).Flag("hostUsers", false);
   }

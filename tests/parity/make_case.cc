@@ -4,6 +4,7 @@
 #include "case.h"
 #include "dice.h"
 #include "generate_objects.h"
+#include "generate_volumes.h"
 #include "json_text.h"
 
 namespace knx::parity {
@@ -80,6 +81,8 @@ Case MakeCase(std::uint64_t seed, std::uint64_t number) {
   }
   const std::int64_t nodes = dice.Skewed(20, 200);
   for (std::int64_t i = 0; i < nodes; ++i) made.objects.push_back(NodeJson(dice, i));
+  const std::vector<std::string> storage = StorageJson(dice, nodes);
+  made.objects.insert(made.objects.end(), storage.begin(), storage.end());
   std::vector<PodPlan> plans;
   for (std::int64_t i = dice.Between(2, 30); i > 0; --i) plans.push_back(MakePlan(dice));
   const std::int64_t placed = dice.Skewed(0, std::min<std::int64_t>(2000, nodes * 15));

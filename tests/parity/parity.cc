@@ -68,6 +68,7 @@ bool SharesSuffice(const Shares& shares) {
   };
   demand("rejects", shares.rejects,
          {"NodeUnschedulable", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit",
+          "VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone",
           "PodTopologySpread", "InterPodAffinity", "NodeDeclaredFeatures"});
   demand("tells nodes apart", shares.scores,
          {"TaintToleration", "NodeAffinity", "NodeResourcesFit", "PodTopologySpread",
