@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "cluster/pod_class.h"
+#include "k8s/selector.h"
 
 namespace knx::cluster {
 namespace {
@@ -60,6 +61,35 @@ class KeyWriter {
     Put(affinity.required);
     Put(affinity.preferred);
   }
+  void Put(const k8s::LabelSelector& selector) {
+    Put(selector.match_labels);
+    Put(selector.match_expressions);
+  }
+  // Without the keys of labels, which are part of the selector by now.
+  void Put(const k8s::PodAffinityTerm& term) {
+    Put(term.topology_key);
+    Put(term.selector);
+    Put(term.namespaces);
+    Put(term.namespace_selector);
+  }
+  void Put(const k8s::WeightedPodAffinityTerm& weighted) {
+    Put(weighted.weight);
+    Put(weighted.term);
+  }
+  void Put(const k8s::PodAffinity& affinity) {
+    Put(affinity.required);
+    Put(affinity.preferred);
+  }
+  void Put(const k8s::TopologySpreadConstraint& constraint) {
+    Put(constraint.max_skew);
+    Put(constraint.topology_key);
+    Put(constraint.when_unsatisfiable);
+    Put(constraint.selector);
+    Put(constraint.min_domains);
+    Put(constraint.node_affinity_policy);
+    Put(constraint.node_taints_policy);
+    Put(constraint.match_label_keys);
+  }
   void Put(const k8s::Toleration& toleration) {
     Put(toleration.key);
     Put(toleration.value);
@@ -86,9 +116,33 @@ class KeyWriter {
   std::string& out_;
 };
 
+// What a pod says about others is meant in its own namespace, and may be about labels it shares
+// with them.
+void PutRelations(const k8s::PodSpec& spec, const k8s::ObjectMeta& meta, KeyWriter& key) {
+  const bool any = SpeaksOfPods(spec);
+  key.Put(static_cast<std::uint8_t>(any));
+  if (!any) return;
+  key.Put(meta.namespace_);
+  key.Put(spec.pod_affinity);
+  key.Put(spec.pod_anti_affinity);
+  key.Put(spec.topology_spread);
+  for (const k8s::TopologySpreadConstraint& constraint : spec.topology_spread) {
+    for (const std::string& label : constraint.match_label_keys) {
+      const std::string* value = k8s::FindValue(meta.labels, label);
+      key.Put(static_cast<std::uint8_t>(value != nullptr));
+      if (value != nullptr) key.Put(*value);
+    }
+  }
+}
+
 }  // namespace
 
-void AppendClassKey(const k8s::PodSpec& spec, std::string& out) {
+bool SpeaksOfPods(const k8s::PodSpec& spec) {
+  return !spec.pod_affinity.empty() || !spec.pod_anti_affinity.empty() ||
+         !spec.topology_spread.empty();
+}
+
+void AppendClassKey(const k8s::PodSpec& spec, const k8s::ObjectMeta& meta, std::string& out) {
   KeyWriter key(out);
   key.Put(spec.node_name);
   key.Put(spec.scheduler_name);
@@ -101,6 +155,7 @@ void AppendClassKey(const k8s::PodSpec& spec, std::string& out) {
   key.Put(spec.image_volumes);
   key.Put(spec.overhead);
   key.Put(spec.resources);
+  PutRelations(spec, meta, key);
 }
 
 }  // namespace knx::cluster

@@ -6,9 +6,10 @@
 
 namespace knx::cluster {
 
-ClassId ClassTable::Acquire(const k8s::PodSpec& spec, ResourceNames& names) {
+ClassId ClassTable::Acquire(const k8s::PodSpec& spec, const k8s::ObjectMeta& meta,
+                            ResourceNames& names) {
   scratch_.clear();
-  AppendClassKey(spec, scratch_);
+  AppendClassKey(spec, meta, scratch_);
   if (const auto it = index_.find(scratch_); it != index_.end()) {
     ++classes_[it->second.index].pods;
     return it->second;

@@ -30,8 +30,8 @@ struct PodClass {
 
 class ClassTable {
  public:
-  // The class of `spec`; counts one more pod in it.
-  ClassId Acquire(const k8s::PodSpec& spec, ResourceNames& names);
+  // The class of a pod with `spec` and `meta`; counts one more pod in it.
+  ClassId Acquire(const k8s::PodSpec& spec, const k8s::ObjectMeta& meta, ResourceNames& names);
   void AcquireAgain(ClassId id) { ++classes_[id.index].pods; }
   // A class without pods is forgotten.
   void Release(ClassId id);
@@ -48,7 +48,11 @@ class ClassTable {
   std::string scratch_;  // the key under construction, kept for its capacity
 };
 
-// The bytes that are equal for two specs exactly if no plugin can tell them apart.
-void AppendClassKey(const k8s::PodSpec& spec, std::string& out);
+// The bytes that are equal for two pods exactly if no plugin can tell them apart, but for how other
+// pods stand to them.
+void AppendClassKey(const k8s::PodSpec& spec, const k8s::ObjectMeta& meta, std::string& out);
+
+// Whether pods with this spec want something of other pods.
+bool SpeaksOfPods(const k8s::PodSpec& spec);
 
 }  // namespace knx::cluster

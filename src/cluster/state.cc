@@ -99,12 +99,12 @@ Pod State::MakeRecord(const k8s::Pod& pod) {
   record.uid = pod.meta.uid;
   record.namespace_ = words_.Intern(pod.meta.namespace_);
   if (pod.spec.node_name.empty()) {
-    record.pod_class = classes_.Acquire(pod.spec, resource_names_);
+    record.pod_class = classes_.Acquire(pod.spec, pod.meta, resource_names_);
   } else {
     // Where a pod is does not make it a pod of another kind.
     k8s::PodSpec spec = pod.spec;
     spec.node_name.clear();
-    record.pod_class = classes_.Acquire(spec, resource_names_);
+    record.pod_class = classes_.Acquire(spec, pod.meta, resource_names_);
   }
   record.labels = label_sets_.Acquire(pod.meta.labels);
   record.priority = pod.spec.priority.value_or(0);

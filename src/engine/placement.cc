@@ -180,6 +180,7 @@ std::vector<std::int64_t> TotalScores(const PreparedClass& prepared,
   std::vector<std::int64_t> totals(rows.size(), 0);
   std::vector<std::int64_t> raw(rows.size());
   for (const PreparedScorer& scorer : prepared.scorers()) {
+    scorer.scorer->OnFeasible(rows);
     scorer.scorer->Score(rows, raw);
     framework::ScoreBounds bounds{INT64_MAX, INT64_MIN};
     for (const std::int64_t value : raw) {

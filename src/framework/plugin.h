@@ -28,6 +28,8 @@ struct PodView {
   const cluster::State& state;
   const cluster::PodClass& pod_class;
   cluster::PodId id;
+  // How it stands to other pods (State::RelationOf). Needed by PreFilter and PreScore only.
+  cluster::RelationId relation = cluster::kUnrelated;
 };
 
 using NodeRows = std::span<const cluster::NodeRow>;
@@ -103,6 +105,9 @@ class NodeFilter {
   // False if something it was prepared from is out of date, so that the plugin must prepare anew.
   // What its scope says is watched by the engine and need not be asked here.
   [[nodiscard]] virtual bool Current() const { return true; }
+  // Scopes kDomain and kCluster: called before rows are judged for another pod, to take over what
+  // changed since.
+  virtual void Refresh() {}
   // A plan puts another pod on a node or takes it away. Only for what cannot be read from the
   // state.
   virtual void OnPodAdded(cluster::PodId, cluster::NodeRow) {}
@@ -165,6 +170,11 @@ struct ScoreBounds {
 class NodeScorer {
  public:
   virtual ~NodeScorer() = default;
+  // Scopes kDomain and kCluster: called before rows are scored for another pod, to take over what
+  // changed since.
+  virtual void Refresh() {}
+  // Called once before Score, with all nodes that fit: some scores depend on which these are.
+  virtual void OnFeasible(NodeRows /*feasible*/) {}
   virtual void Score(NodeRows nodes, std::span<std::int64_t> raw) const = 0;
   // From raw to 0..100. With normalizes() false the raw score is the score already.
   [[nodiscard]] virtual bool normalizes() const { return false; }
