@@ -28,6 +28,7 @@ ClassId ClassTable::Acquire(const k8s::PodSpec& spec, const k8s::ObjectMeta& met
   made.assumed_cpu = assumed.milli_cpu;
   made.assumed_memory = assumed.memory;
   made.ports = HostPortsOf(spec);
+  if (SpeaksOfPods(spec)) made.terms = AcquireTerms(spec, meta, words_, kinship_);
   made.serial = next_serial_++;
   made.pods = 1;
   made.key = scratch_;
@@ -40,6 +41,7 @@ void ClassTable::Release(ClassId id) {
   KNX_CHECK(pod_class.pods > 0, "a class lost more pods than it had");
   if (--pod_class.pods > 0) return;
   index_.erase(pod_class.key);
+  ReleaseTerms(pod_class.terms, kinship_);
   pod_class = {};
   free_.push_back(id);
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/text_map.h"
+#include "cluster/class_terms.h"
 #include "cluster/host_ports.h"
 #include "cluster/ids.h"
 #include "cluster/resources.h"
@@ -23,6 +24,7 @@ struct PodClass {
   ResourceVector requests;  // what its pods take from a node
   std::int64_t assumed_cpu = 0, assumed_memory = 0;
   std::vector<HostPort> ports;
+  ClassTerms terms;          // what its pods want of other pods
   std::uint64_t serial = 0;  // never used again, unlike the id
   std::uint32_t pods = 0;    // that are of this class now
   std::string key;
@@ -30,6 +32,8 @@ struct PodClass {
 
 class ClassTable {
  public:
+  ClassTable(SymbolTable& words, Kinship& kinship) : words_(words), kinship_(kinship) {}
+
   // The class of a pod with `spec` and `meta`; counts one more pod in it.
   ClassId Acquire(const k8s::PodSpec& spec, const k8s::ObjectMeta& meta, ResourceNames& names);
   void AcquireAgain(ClassId id) { ++classes_[id.index].pods; }
@@ -41,6 +45,8 @@ class ClassTable {
   [[nodiscard]] std::size_t bytes() const;
 
  private:
+  SymbolTable& words_;
+  Kinship& kinship_;
   std::deque<PodClass> classes_;  // a deque, so that a class stays where it is while others come
   std::vector<ClassId> free_;
   TextMap<ClassId> index_;

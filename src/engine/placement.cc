@@ -19,10 +19,11 @@ Placement Placer::Place(const framework::Profile& profile, PodId pod) {
     return placement;
   }
   state_.RefreshRanks();
-  ClassCache& cache = caches_.Get(profile, state_.pod(pod).pod_class, parallel_for_);
+  const cluster::RelationId relation = state_.RelationOf(pod);
+  ClassCache& cache = caches_.Get(profile, state_.pod(pod).pod_class, relation, parallel_for_);
   if (cache.remembers()) return PlaceRemembered(profile, cache, pod);
   if (cache.prepared().has_wide_scope()) {
-    PreparedClass prepared(profile, state_, state_.pod(pod).pod_class, pod);
+    PreparedClass prepared(profile, state_, state_.pod(pod).pod_class, relation, pod);
     return PlaceAmong(profile, prepared, pod);
   }
   return PlaceAmong(profile, cache.prepared(), pod);
@@ -41,6 +42,7 @@ bool Placer::HasRivals(PodId pod, NodeRow row) const {
 
 Verdict Placer::JudgeAlone(PreparedClass& prepared, NodeRow row) {
   Verdict verdict;
+  prepared.Refresh();
   prepared.Judge(kAllScopes, std::span(&row, 1), std::span(&verdict, 1), batch_);
   return verdict;
 }
@@ -260,11 +262,13 @@ void Placer::TryPostFilter(const framework::Profile& profile, PodId pod, const J
 // ---- care ----
 
 std::optional<std::string> Placer::VerifyClass(const framework::Profile& profile,
-                                               cluster::ClassId id) {
+                                               const ClassCaches::Key& key) {
+  const auto& [id, relation] = key;
+  if (!state_.kinship().Exists(relation)) return std::nullopt;
   state_.RefreshRanks();
-  ClassCache& cache = caches_.Get(profile, id, parallel_for_);
+  ClassCache& cache = caches_.Get(profile, id, relation, parallel_for_);
   if (!cache.remembers()) return std::nullopt;
-  const PreparedClass fresh(profile, state_, id, PodId{});
+  const PreparedClass fresh(profile, state_, id, relation, PodId{});
   std::vector<NodeRow> rows;
   state_.nodes().present().ForEach([&](std::uint32_t row) { rows.push_back(NodeRow{row}); });
   std::vector<Verdict> verdicts(rows.size());

@@ -13,9 +13,9 @@ using framework::Outcome;
 using framework::Scope;
 
 PreparedClass::PreparedClass(const framework::Profile& profile, const cluster::State& state,
-                             cluster::ClassId id, cluster::PodId pod)
+                             cluster::ClassId id, cluster::RelationId relation, cluster::PodId pod)
     : profile_(profile), facts_seen_(state.fact_changes().end()), state_(state) {
-  const framework::PodView view{state, state.classes().Get(id), pod};
+  const framework::PodView view{state, state.classes().Get(id), pod, relation};
   AskFilters(profile, view);
   if (outcome_.ok()) AskScorers(profile, view);
 }
@@ -118,6 +118,11 @@ const framework::NodeFilter* PreparedClass::FilterOf(std::uint8_t plugin) const 
     if (filter.plugin == plugin) return filter.filter.get();
   }
   return nullptr;
+}
+
+void PreparedClass::Refresh() {
+  for (PreparedFilter& filter : filters_) filter.filter->Refresh();
+  for (PreparedScorer& scorer : scorers_) scorer.scorer->Refresh();
 }
 
 void PreparedClass::PodAdded(cluster::PodId pod, cluster::NodeRow row) {

@@ -41,7 +41,7 @@ class PreparedClass {
  public:
   // Asks every plugin of the profile. `pod` is invalid when the class is prepared for all its pods.
   PreparedClass(const framework::Profile& profile, const cluster::State& state, cluster::ClassId id,
-                cluster::PodId pod);
+                cluster::RelationId relation, cluster::PodId pod);
 
   // The pod as a whole was rejected (or failed) before any node was looked at.
   [[nodiscard]] const framework::Outcome& outcome() const { return outcome_; }
@@ -58,6 +58,8 @@ class PreparedClass {
   // Some answer depends on more than the node, so that it must be asked anew for every pod.
   [[nodiscard]] bool has_wide_scope() const { return wide_scope_; }
   [[nodiscard]] std::span<const PreparedFilter> filters() const { return filters_; }
+  // Lets answers of wide scope take over what changed, before another pod is judged.
+  void Refresh();
   // A plan puts a pod on a node, or takes it away again.
   void PodAdded(cluster::PodId pod, cluster::NodeRow row);
   void PodRemoved(cluster::PodId pod, cluster::NodeRow row);
