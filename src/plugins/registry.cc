@@ -3,12 +3,14 @@
 #include "plugins/common/args.h"
 #include "plugins/kube/default_binder/default_binder.h"
 #include "plugins/kube/image_locality/image_locality.h"
+#include "plugins/kube/inter_pod_affinity/inter_pod_affinity.h"
 #include "plugins/kube/node_affinity/node_affinity.h"
 #include "plugins/kube/node_name/node_name.h"
 #include "plugins/kube/node_ports/node_ports.h"
 #include "plugins/kube/node_resources_balanced_allocation/node_resources_balanced_allocation.h"
 #include "plugins/kube/node_resources_fit/node_resources_fit.h"
 #include "plugins/kube/node_unschedulable/node_unschedulable.h"
+#include "plugins/kube/pod_topology_spread/pod_topology_spread.h"
 #include "plugins/kube/priority_sort/priority_sort.h"
 #include "plugins/kube/scheduling_gates/scheduling_gates.h"
 #include "plugins/kube/taint_toleration/taint_toleration.h"
@@ -35,6 +37,8 @@ constexpr framework::PluginEntry kPlugins[] = {
     WithArgs<NodeAffinity>(),
     Plain<NodePorts>(),
     WithArgs<NodeResourcesFit>(),
+    WithArgs<PodTopologySpread>(),
+    WithArgs<InterPodAffinity>(),
     WithArgs<NodeResourcesBalancedAllocation>(),
     Plain<ImageLocality>(),
     Plain<DefaultBinder>(),

@@ -60,6 +60,8 @@ TEST(Registry, PluginsAreAtThePointsOfKubeScheduler) {
       {"NodeAffinity", "preFilter filter preScore score"},
       {"NodePorts", "preFilter filter"},
       {"NodeResourcesFit", "preFilter filter preScore score"},
+      {"PodTopologySpread", "preFilter filter preScore score"},
+      {"InterPodAffinity", "preFilter filter preScore score"},
       {"NodeResourcesBalancedAllocation", "preScore score"},
       {"ImageLocality", "score"},
       {"DefaultBinder", "bind"},
