@@ -40,6 +40,10 @@ void ReadArguments(const framework::ProfileConfiguration& profile, ProfileRules&
     if (entry.plugin->name == "NodeAffinity" && entry.args->Find("addedAffinity") != nullptr) {
       rules.complete = false;
     }
+    if (entry.plugin->name == "PodTopologySpread" &&
+        entry.args->Find("defaultConstraints") != nullptr) {
+      rules.complete = false;
+    }
   }
 }
 
@@ -48,6 +52,7 @@ void Switch(std::string_view plugin, ProfileRules& rules) {
       {"NodeName", &rules.node_name},     {"NodeUnschedulable", &rules.unschedulable},
       {"TaintToleration", &rules.taints}, {"NodeAffinity", &rules.affinity},
       {"NodePorts", &rules.ports},        {"NodeResourcesFit", &rules.fit},
+      {"PodTopologySpread", &rules.pods}, {"InterPodAffinity", &rules.pods},
   };
   for (const auto& [name, flag] : known) {
     if (plugin != name) continue;

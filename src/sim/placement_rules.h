@@ -20,6 +20,7 @@ namespace knx::sim {
 struct ProfileRules {
   bool node_name = false, unschedulable = false, taints = false, affinity = false;
   bool ports = false, fit = false;
+  bool pods = false;                        // looks at other pods, which is not understood here
   std::set<std::string> ignored_resources;  // of fit: names, and groups as "group/"
   bool complete = true;  // every filter of the profile is among those above, and fully understood
 };
