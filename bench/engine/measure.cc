@@ -39,6 +39,9 @@ class Run {
     for (std::int32_t i = 0; i < workload_.nodes; ++i) {
       engine_.Handle(engine::NodeUpserted{MakeNode(workload_, i)}, now_);
     }
+    for (std::int32_t i = 0; i < workload_.present; ++i) {
+      engine_.Handle(engine::PodUpserted{MakePresentPod(workload_, i)}, now_);
+    }
     for (std::int32_t i = 0; i < workload_.waiting; ++i) {
       engine_.Handle(engine::PodUpserted{MakeWaitingPod(workload_, i)}, now_);
     }
@@ -127,7 +130,7 @@ Result<Measurement> Measure(const Workload& workload) {
   out.counted_mb = static_cast<double>(bytes.total()) / (1 << 20);
   out.bytes_per_pod =
       static_cast<double>(bytes.state.pods + bytes.state.labels + bytes.state.classes) /
-      static_cast<double>(workload.pods + workload.waiting);
+      static_cast<double>(workload.pods + workload.present + workload.waiting);
   return out;
 }
 

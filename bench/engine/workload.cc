@@ -25,10 +25,15 @@ Result<std::vector<Workload>> ReadWorkloads(std::string_view text, std::string_v
                                       {"labels", Shape::kLabels},
                                       {"daemonset", Shape::kDaemonSet},
                                       {"unschedulable", Shape::kUnschedulable},
-                                      {"gated", Shape::kGated}});
+                                      {"gated", Shape::kGated},
+                                      {"spread", Shape::kSpread},
+                                      {"affinity", Shape::kAffinity},
+                                      {"antiaffinity", Shape::kAntiAffinity},
+                                      {"preferred", Shape::kPreferred}});
                         row.Require("nodes", workload.nodes, k8s::IntegerLimits{1, 10'000'000});
                         row.Require("pods", workload.pods, k8s::IntegerLimits{1, 10'000'000});
                         row.Read("classes", workload.classes, {1, 100'000});
+                        row.Read("present", workload.present, {0, 1'000'000});
                         row.Read("waiting", workload.waiting, {0, 1'000'000});
                         row.Read("node_pods", workload.node_pods, {0, 1'000'000});
                         row.Read("repeat", workload.repeat, {1, 100});
@@ -39,10 +44,11 @@ Result<std::vector<Workload>> ReadWorkloads(std::string_view text, std::string_v
 }
 
 k8s::Node MakeNode(const Workload& workload, std::int32_t i) {
+  const std::int32_t zones = workload.shape == Shape::kAffinity ? 1 : 3;
   k8s::Node node;
   node.meta.name = fmt::format("node-{:07}", i);
   node.meta.labels = {{std::string(k8s::names::kHostname), node.meta.name},
-                      {std::string(k8s::names::kZone), fmt::format("zone-{}", i % 3)}};
+                      {std::string(k8s::names::kZone), fmt::format("zone-{}", i % zones)}};
   node.allocatable = workload.node;
   if (workload.node_pods > 0) {
     const std::int64_t factor = workload.node_pods;
@@ -74,7 +80,43 @@ k8s::Pod BasePod(const Workload& workload, std::string name, std::int32_t i) {
   return pod;
 }
 
+// Pods of one color, about those of that color.
+void SpeakOfPods(const Workload& workload, k8s::Pod& pod) {
+  const auto color = [&](const char* name) {
+    pod.meta.labels = {{"color", name}};
+    return k8s::LabelSelector{pod.meta.labels, {}};
+  };
+  const auto term = [&](const char* name, std::string_view key) {
+    k8s::PodAffinityTerm out;
+    out.selector = color(name);
+    out.namespaces = {"bench", "bench-present"};
+    out.topology_key = key;
+    return out;
+  };
+  if (workload.shape == Shape::kSpread) {
+    k8s::TopologySpreadConstraint& constraint = pod.spec.topology_spread.emplace_back();
+    constraint.max_skew = 5;
+    constraint.topology_key = k8s::names::kZone;
+    constraint.selector = color("blue");
+  } else if (workload.shape == Shape::kAffinity) {
+    pod.spec.pod_affinity.required.push_back(term("blue", k8s::names::kZone));
+  } else if (workload.shape == Shape::kAntiAffinity) {
+    pod.spec.pod_anti_affinity.required.push_back(term("green", k8s::names::kHostname));
+  } else if (workload.shape == Shape::kPreferred) {
+    pod.spec.pod_affinity.preferred.push_back({1, term("red", k8s::names::kHostname)});
+  }
+}
+
 }  // namespace
+
+k8s::Pod MakePresentPod(const Workload& workload, std::int32_t i) {
+  const std::int32_t number = 200'000'000 + i;
+  k8s::Pod pod = BasePod(workload, fmt::format("present-{:07}", i), number);
+  pod.meta.namespace_ = "bench-present";
+  // Those of the spread are plain, as in kube-scheduler's benchmark.
+  if (workload.shape != Shape::kSpread) SpeakOfPods(workload, pod);
+  return pod;
+}
 
 k8s::Pod MakePod(const Workload& workload, std::int32_t i) {
   k8s::Pod pod = BasePod(workload, fmt::format("pod-{:07}", i), i);
@@ -88,6 +130,7 @@ k8s::Pod MakePod(const Workload& workload, std::int32_t i) {
                                  {fmt::format("node-{:07}", i % workload.nodes)}});
     pod.spec.node_affinity.emplace().required.emplace().terms.push_back(std::move(term));
   }
+  SpeakOfPods(workload, pod);
   return pod;
 }
 

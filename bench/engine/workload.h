@@ -11,12 +11,24 @@
 
 namespace knx::bench {
 
-enum class Shape { kPlain, kLabels, kDaemonSet, kUnschedulable, kGated };
+// The last four are pods of kube-scheduler's own benchmark that speak of other pods.
+enum class Shape {
+  kPlain,
+  kLabels,
+  kDaemonSet,
+  kUnschedulable,
+  kGated,
+  kSpread,
+  kAffinity,
+  kAntiAffinity,
+  kPreferred,
+};
 
 struct Workload {
   std::string name;
   Shape shape = Shape::kPlain;
   std::int32_t nodes = 0, pods = 0, classes = 1;
+  std::int32_t present = 0;    // pods that are placed before the clock runs
   std::int32_t waiting = 0;    // pods that are there and cannot be placed
   std::int32_t node_pods = 0;  // pods a node may have, if not what all have
   std::int32_t repeat = 3;
@@ -28,7 +40,8 @@ struct Workload {
 Result<std::vector<Workload>> ReadWorkloads(std::string_view text, std::string_view file);
 
 k8s::Node MakeNode(const Workload& workload, std::int32_t i);
-// The i-th pod to be measured, and the i-th of those that wait.
+// The i-th pod that is there before, to be measured, and that waits.
+k8s::Pod MakePresentPod(const Workload& workload, std::int32_t i);
 k8s::Pod MakePod(const Workload& workload, std::int32_t i);
 k8s::Pod MakeWaitingPod(const Workload& workload, std::int32_t i);
 

@@ -1,100 +1,30 @@
 #include <algorithm>
-#include <cstring>
 
+#include "cluster/key_writer.h"
 #include "cluster/pod_class.h"
+#include "k8s/selector.h"
 
 namespace knx::cluster {
 namespace {
 
-// Every piece is written with its length, so that no two different specs give the same bytes.
-class KeyWriter {
- public:
-  explicit KeyWriter(std::string& out) : out_(out) {}
-
-  template <class Number>
-  void Put(Number number) {
-    char bytes[sizeof(Number)];
-    std::memcpy(bytes, &number, sizeof(Number));
-    out_.append(bytes, sizeof(Number));
+// What a pod says about others is meant in its own namespace, and may be about labels it shares
+// with them.
+void PutRelations(const k8s::PodSpec& spec, const k8s::ObjectMeta& meta, KeyWriter& key) {
+  const bool any = SpeaksOfPods(spec);
+  key.Put(static_cast<std::uint8_t>(any));
+  if (!any) return;
+  key.Put(meta.namespace_);
+  key.Put(spec.pod_affinity);
+  key.Put(spec.pod_anti_affinity);
+  key.Put(spec.topology_spread);
+  for (const k8s::TopologySpreadConstraint& constraint : spec.topology_spread) {
+    for (const std::string& label : constraint.match_label_keys) {
+      const std::string* value = k8s::FindValue(meta.labels, label);
+      key.Put(static_cast<std::uint8_t>(value != nullptr));
+      if (value != nullptr) key.Put(*value);
+    }
   }
-  void Put(std::string_view text) {
-    Put(static_cast<std::uint32_t>(text.size()));
-    out_.append(text);
-  }
-  void Put(const std::string& text) { Put(std::string_view(text)); }
-  void Put(const k8s::Quantity& quantity) {
-    // A quantity of the same value has the same bits.
-    Put(quantity.bits());
-  }
-
-  template <class A, class B>
-  void Put(const std::pair<A, B>& pair) {
-    Put(pair.first);
-    Put(pair.second);
-  }
-  template <class T>
-  void Put(const std::vector<T>& list) {
-    Put(static_cast<std::uint32_t>(list.size()));
-    for (const T& item : list) Put(item);
-  }
-  template <class T>
-  void Put(const std::optional<T>& maybe) {
-    Put(static_cast<std::uint8_t>(maybe.has_value()));
-    if (maybe) Put(*maybe);
-  }
-
-  void Put(const k8s::Requirement& requirement) {
-    Put(requirement.key);
-    Put(requirement.op);
-    Put(requirement.values);
-  }
-  void Put(const k8s::NodeSelectorTerm& term) {
-    Put(term.match_expressions);
-    Put(term.match_fields);
-  }
-  void Put(const k8s::NodeSelector& selector) { Put(selector.terms); }
-  void Put(const k8s::PreferredSchedulingTerm& term) {
-    Put(term.weight);
-    Put(term.preference);
-  }
-  void Put(const k8s::NodeAffinity& affinity) {
-    Put(affinity.required);
-    Put(affinity.preferred);
-  }
-  void Put(const k8s::Toleration& toleration) {
-    Put(toleration.key);
-    Put(toleration.value);
-    Put(toleration.op);
-    Put(toleration.effect);
-  }
-  void Put(const k8s::ResourceRequirements& resources) {
-    Put(resources.requests);
-    Put(resources.limits);
-  }
-  void Put(const k8s::ContainerPort& port) {
-    Put(port.host_ip);
-    Put(port.protocol);
-    Put(port.host_port);
-  }
-  void Put(const k8s::Container& container) {
-    Put(container.image);
-    Put(container.resources.requests);
-    Put(container.ports);
-    Put(static_cast<std::uint8_t>(container.restart_always));
-  }
-  void Put(const k8s::Volume& volume) {
-    Put(volume.name);
-    Put(volume.source);
-    Put(volume.id);
-    Put(volume.pool);
-    Put(volume.monitors);
-    Put(volume.disk_kind);
-    Put(static_cast<std::uint8_t>(volume.read_only));
-  }
-
- private:
-  std::string& out_;
-};
+}
 
 bool HasSource(const k8s::PodSpec& spec, k8s::VolumeSource source) {
   return std::any_of(spec.volumes.begin(), spec.volumes.end(),
@@ -103,7 +33,12 @@ bool HasSource(const k8s::PodSpec& spec, k8s::VolumeSource source) {
 
 }  // namespace
 
-void AppendClassKey(const k8s::PodSpec& spec, const k8s::ObjectMeta& pod, std::string& out) {
+bool SpeaksOfPods(const k8s::PodSpec& spec) {
+  return !spec.pod_affinity.empty() || !spec.pod_anti_affinity.empty() ||
+         !spec.topology_spread.empty();
+}
+
+void AppendClassKey(const k8s::PodSpec& spec, const k8s::ObjectMeta& meta, std::string& out) {
   KeyWriter key(out);
   key.Put(spec.node_name);
   key.Put(spec.scheduler_name);
@@ -119,11 +54,12 @@ void AppendClassKey(const k8s::PodSpec& spec, const k8s::ObjectMeta& pod, std::s
   key.Put(spec.volumes);
   // A claim is another one in another namespace; one that is made for a pod belongs to it alone.
   const bool ephemeral = HasSource(spec, k8s::VolumeSource::kEphemeral);
-  if (ephemeral || HasSource(spec, k8s::VolumeSource::kClaim)) key.Put(pod.namespace_);
+  if (ephemeral || HasSource(spec, k8s::VolumeSource::kClaim)) key.Put(meta.namespace_);
   if (ephemeral) {
-    key.Put(pod.name);
-    key.Put(pod.uid);
+    key.Put(meta.name);
+    key.Put(meta.uid);
   }
+  PutRelations(spec, meta, key);
 }
 
 }  // namespace knx::cluster

@@ -70,6 +70,7 @@ NodeFacts NodeTable::SetFacts(NodeRow row, NodeFacts facts) {
     Cell(allocatable_, entry.id, row) = entry.amount;
   }
   IndexLabels(row, true);
+  PlaceInTopologies(row);
   return facts;
 }
 
@@ -80,6 +81,7 @@ void NodeTable::ClearFacts(NodeRow row) {
     Cell(allocatable_, entry.id, row) = 0;
   }
   rows_[row.index].facts = {};
+  PlaceInTopologies(row);
   present_.Reset(row.index);
   --node_count_;
 }
@@ -114,6 +116,16 @@ void NodeTable::IndexLabels(NodeRow row, bool add) {
       if (rows.empty()) with_value_.erase(label);
     }
   }
+}
+
+TopologyUse NodeTable::UseTopology(Symbol key) const {
+  return topologies_.Use(key, [&](Topology& made) {
+    present_.ForEach([&](std::uint32_t row) { made.Set(NodeRow{row}, Label(NodeRow{row}, key)); });
+  });
+}
+
+void NodeTable::PlaceInTopologies(NodeRow row) {
+  topologies_.ForEach([&](Symbol key, Topology& topology) { topology.Set(row, Label(row, key)); });
 }
 
 void NodeTable::AddPod(NodeRow row, PodId pod, const Usage& usage) {
@@ -162,7 +174,8 @@ std::size_t NodeTable::bytes() const {
   std::size_t total = rows_.capacity() * sizeof(Row) + present_.bytes() +
                       by_name_.capacity() * (sizeof(std::string) + sizeof(NodeRow) + 1) +
                       (free_rows_.capacity() + by_rank_.capacity() + unranked_.capacity()) * 4 +
-                      ranks_.capacity() * 4 + assumed_cpu_.bytes() + assumed_memory_.bytes();
+                      ranks_.capacity() * 4 + topologies_.bytes() + assumed_cpu_.bytes() +
+                      assumed_memory_.bytes();
   for (const Row& row : rows_) {
     total += row.facts.labels.capacity() * sizeof(std::pair<Symbol, Symbol>) +
              row.facts.allocatable.capacity() * sizeof(ResourceAmount) +

@@ -19,6 +19,7 @@
 #include "cluster/ids.h"
 #include "cluster/image_table.h"
 #include "cluster/resources.h"
+#include "cluster/topology.h"
 
 namespace knx::cluster {
 
@@ -81,6 +82,10 @@ class NodeTable {
   [[nodiscard]] const Bitmap& WithLabel(Symbol key) const;
   [[nodiscard]] std::span<const NodeRow> WithLabel(Symbol key, Symbol value) const;
 
+  // The domains that a label makes of the nodes, kept up to date as long as it is used. Not to be
+  // called while nodes are judged.
+  [[nodiscard]] TopologyUse UseTopology(Symbol key) const;
+
   // ---- columns ----
   [[nodiscard]] const Column& allocatable(ResourceId id) const {
     return ColumnOf(allocatable_, id);
@@ -118,6 +123,7 @@ class NodeTable {
   std::int64_t& Cell(std::vector<Column>& columns, ResourceId id, NodeRow row);
   void Account(NodeRow row, const Usage& usage, int sign);
   void IndexLabels(NodeRow row, bool add);
+  void PlaceInTopologies(NodeRow row);
 
   std::vector<Row> rows_;
   Bitmap present_;
@@ -131,6 +137,7 @@ class NodeTable {
   std::vector<NodeRow> by_rank_;  // rows in the order of their names, without those in unranked_
   std::vector<NodeRow> unranked_;
   std::vector<std::uint32_t> ranks_;
+  mutable Topologies topologies_;
 };
 
 }  // namespace knx::cluster

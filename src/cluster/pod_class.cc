@@ -22,10 +22,10 @@ void ListClaims(const k8s::ObjectMeta& pod, PodClass& out) {
 
 }  // namespace
 
-ClassId ClassTable::Acquire(const k8s::PodSpec& spec, const k8s::ObjectMeta& pod,
+ClassId ClassTable::Acquire(const k8s::PodSpec& spec, const k8s::ObjectMeta& meta,
                             ResourceNames& names) {
   scratch_.clear();
-  AppendClassKey(spec, pod, scratch_);
+  AppendClassKey(spec, meta, scratch_);
   if (const auto it = index_.find(scratch_); it != index_.end()) {
     ++classes_[it->second.index].pods;
     return it->second;
@@ -44,7 +44,8 @@ ClassId ClassTable::Acquire(const k8s::PodSpec& spec, const k8s::ObjectMeta& pod
   made.assumed_cpu = assumed.milli_cpu;
   made.assumed_memory = assumed.memory;
   made.ports = HostPortsOf(spec);
-  ListClaims(pod, made);
+  ListClaims(meta, made);
+  if (SpeaksOfPods(spec)) made.terms = AcquireTerms(spec, meta, words_, kinship_);
   made.serial = next_serial_++;
   made.pods = 1;
   made.key = scratch_;
@@ -57,6 +58,7 @@ void ClassTable::Release(ClassId id) {
   KNX_CHECK(pod_class.pods > 0, "a class lost more pods than it had");
   if (--pod_class.pods > 0) return;
   index_.erase(pod_class.key);
+  ReleaseTerms(pod_class.terms, kinship_);
   pod_class = {};
   free_.push_back(id);
 }

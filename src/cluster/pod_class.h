@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/text_map.h"
+#include "cluster/class_terms.h"
 #include "cluster/host_ports.h"
 #include "cluster/ids.h"
 #include "cluster/resources.h"
@@ -34,6 +35,7 @@ struct PodClass {
   // Of a class with claims their namespace; with claims made for its pod also that pod, which is
   // then the only one of the class. Empty otherwise.
   std::string claim_namespace, claim_pod, claim_pod_uid;
+  ClassTerms terms;          // what its pods want of other pods
   std::uint64_t serial = 0;  // never used again, unlike the id
   std::uint32_t pods = 0;    // that are of this class now
   std::string key;
@@ -41,8 +43,10 @@ struct PodClass {
 
 class ClassTable {
  public:
-  // The class of `spec`, as `pod` has it; counts one more pod in it.
-  ClassId Acquire(const k8s::PodSpec& spec, const k8s::ObjectMeta& pod, ResourceNames& names);
+  ClassTable(SymbolTable& words, Kinship& kinship) : words_(words), kinship_(kinship) {}
+
+  // The class of a pod with `spec` and `meta`; counts one more pod in it.
+  ClassId Acquire(const k8s::PodSpec& spec, const k8s::ObjectMeta& meta, ResourceNames& names);
   void AcquireAgain(ClassId id) { ++classes_[id.index].pods; }
   // A class without pods is forgotten.
   void Release(ClassId id);
@@ -52,6 +56,8 @@ class ClassTable {
   [[nodiscard]] std::size_t bytes() const;
 
  private:
+  SymbolTable& words_;
+  Kinship& kinship_;
   std::deque<PodClass> classes_;  // a deque, so that a class stays where it is while others come
   std::vector<ClassId> free_;
   TextMap<ClassId> index_;
@@ -59,7 +65,11 @@ class ClassTable {
   std::string scratch_;  // the key under construction, kept for its capacity
 };
 
-// The bytes that are equal for two pods exactly if no plugin can tell them apart.
-void AppendClassKey(const k8s::PodSpec& spec, const k8s::ObjectMeta& pod, std::string& out);
+// The bytes that are equal for two pods exactly if no plugin can tell them apart, but for how other
+// pods stand to them.
+void AppendClassKey(const k8s::PodSpec& spec, const k8s::ObjectMeta& meta, std::string& out);
+
+// Whether pods with this spec want something of other pods.
+bool SpeaksOfPods(const k8s::PodSpec& spec);
 
 }  // namespace knx::cluster

@@ -32,6 +32,7 @@ struct Pod {
   Symbol namespace_;
   ClassId pod_class;
   LabelSetId labels;
+  KinId kin;          // of its namespace, labels and controller
   NodeRow node;       // where it takes room: bound, or assumed to be
   NodeRow nominated;  // where preemption made room for it
   std::int32_t priority = 0;

@@ -79,6 +79,7 @@ NodeChange State::RemoveNode(NodeRow row) {
   change.images = !nodes_.facts(row).images.empty();
   for (const ImageId image : nodes_.facts(row).images) images_.RemoveFromNode(image);
   while (!nominated(row).empty()) SetNomination(nominated(row).back(), NodeRow{});
+  change.before = nodes_.facts(row);
   nodes_.ClearFacts(row);
   fact_changes_.Append(row);
   ReleaseRowIfUnused(row);
@@ -107,6 +108,7 @@ Pod State::MakeRecord(const k8s::Pod& pod) {
     record.pod_class = classes_.Acquire(spec, pod.meta, resource_names_);
   }
   record.labels = label_sets_.Acquire(pod.meta.labels);
+  record.kin = kinship_.AcquireKin(record.namespace_, record.labels, ControllerOf(pod.meta));
   record.priority = pod.spec.priority.value_or(0);
   record.terminating = pod.meta.deleted.has_value();
   record.generation = pod.meta.generation;
@@ -160,17 +162,22 @@ PodChange State::UpdatePod(PodId id, const k8s::Pod& pod) {
   const NodeRow nominated_before = current.nominated;
   const bool replace = row_before.valid() && (change.moved || usage_differs);
   if (replace) TakeOff(id);
+  const bool counts_differ =
+      current.node.valid() && (next.kin != current.kin || next.terminating != current.terminating);
+  if (counts_differ) CountRelations(id, -1);
   const ClassId class_before = current.pod_class;
+  const KinId kin_before = current.kin;
   const LabelSetId labels_before = current.labels;
   next.node = pods_.Get(id).node;
   next.nominated = nominated_before;
   next.assumed = assumed;
   current = std::move(next);
+  if (counts_differ) CountRelations(id, +1);
   if (row.valid() && !current.node.valid()) PutOn(id, row, assumed);
   if (bound && nominated_before.valid()) SetNomination(id, NodeRow{});
   change.usage = replace && !change.moved;
   change.requests_lower = usage_differs && TakesLess(usage_of(id).requests, requests_before);
-  classes_.Release(class_before);
+  Release(class_before, kin_before);
   label_sets_.Release(labels_before);
   if (replace && change.moved) ReleaseRowIfUnused(row_before);
   return change;
@@ -183,7 +190,7 @@ void State::RemovePod(PodId id) {
   if (pods_.Get(id).nominated.valid()) SetNomination(id, NodeRow{});
   volumes_.Release(id);
   const Pod gone = pods_.Remove(id);
-  classes_.Release(gone.pod_class);
+  Release(gone.pod_class, gone.kin);
   label_sets_.Release(gone.labels);
   if (row.valid()) ReleaseRowIfUnused(row);
 }
@@ -206,12 +213,14 @@ void State::PutOn(PodId id, NodeRow row, bool assumed) {
   if (!pod_class.spec.volumes.empty()) volumes_.PodPlaced(id, row, nodes_.name(row), pod_class);
   pod.node = row;
   pod.assumed = assumed;
+  CountRelations(id, +1);
   TouchUsage(row);
 }
 
 void State::TakeOff(PodId id) {
   Pod& pod = pods_.Edit(id);
   KNX_CHECK(pod.node.valid(), "a pod is taken from no node");
+  CountRelations(id, -1);
   nodes_.RemovePod(pod.node, id, usage_of(id));
   const PodClass& pod_class = classes_.Get(pod.pod_class);
   if (!pod_class.spec.volumes.empty()) {
@@ -220,6 +229,13 @@ void State::TakeOff(PodId id) {
   TouchUsage(pod.node);
   pod.node = NodeRow{};
   pod.assumed = false;
+}
+
+void State::CountRelations(PodId id, int sign) {
+  const Pod& pod = pods_.Get(id);
+  sign > 0 ? kinship_.PodPlaced(id) : kinship_.PodLeaves(id);
+  const ClassTerms& terms = classes_.Get(pod.pod_class).terms;
+  if (terms.carries()) CarryTerms(terms, pod.node, sign, kinship_);
 }
 
 void State::Assume(PodId id, NodeRow row) {
@@ -270,10 +286,13 @@ std::span<const PodId> State::nominated(NodeRow row) const {
   return it->second;
 }
 
-// ---- volumes ----
+// ---- everything else ----
 
 void State::UpsertObject(const k8s::Object& object) {
   bystanders_.Upsert(object);
+  if (const auto* named = std::get_if<k8s::Namespace>(&object)) {
+    kinship_.NamespaceChanged(named->meta.name);
+  }
   std::visit(
       [this](const auto& value) {
         if constexpr (requires { volumes_.Upsert(value); }) volumes_.Upsert(value);
@@ -284,6 +303,9 @@ void State::UpsertObject(const k8s::Object& object) {
 
 void State::RemoveObject(const k8s::Object& object) {
   bystanders_.Remove(object);
+  if (const auto* named = std::get_if<k8s::Namespace>(&object)) {
+    kinship_.NamespaceChanged(named->meta.name);
+  }
   std::visit(
       [this](const auto& value) {
         if constexpr (requires { volumes_.Remove(value); }) volumes_.Remove(value);
@@ -291,6 +313,8 @@ void State::RemoveObject(const k8s::Object& object) {
       object);
   TouchVolumeNodes();
 }
+
+// ---- volumes ----
 
 void State::TouchVolumeNodes() {
   const Volumes::Touched touched = volumes_.TakeTouched();

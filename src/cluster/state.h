@@ -18,6 +18,7 @@
 #include "cluster/bystanders.h"
 #include "cluster/change_log.h"
 #include "cluster/image_table.h"
+#include "cluster/kinship.h"
 #include "cluster/label_sets.h"
 #include "cluster/node_table.h"
 #include "cluster/pod_class.h"
@@ -73,9 +74,15 @@ class State {
   void Displace(PodId id);
   void Nominate(PodId id, NodeRow row);
   void ClearNomination(PodId id);
-  // Keeps a class although its last pod goes, for who still has to speak of it.
-  void HoldClass(ClassId id) { classes_.AcquireAgain(id); }
-  void ReleaseClass(ClassId id) { classes_.Release(id); }
+  // Keeps a class and kin although their last pod goes, for who still has to speak of them.
+  void Hold(ClassId id, KinId kin) {
+    classes_.AcquireAgain(id);
+    kinship_.AcquireAgain(kin);
+  }
+  void Release(ClassId id, KinId kin) {
+    classes_.Release(id);
+    kinship_.ReleaseKin(kin);
+  }
   [[nodiscard]] std::span<const PodId> nominated(NodeRow row) const;
   // Rows with nominated pods, ascending.
   [[nodiscard]] const std::map<NodeRow, std::vector<PodId>>& nominations() const {
@@ -88,6 +95,11 @@ class State {
   }
   // What the pod takes from the node it is on.
   [[nodiscard]] NodeTable::Usage usage_of(PodId id) const;
+
+  // ---- pods that speak of pods ----
+  [[nodiscard]] const Kinship& kinship() const { return kinship_; }
+  // How the pod stands to others, as far as that makes a difference to plugins.
+  RelationId RelationOf(PodId id) { return kinship_.RelationOf(pods_.Get(id).kin); }
 
   // ---- everything else ----
   // Pods and nodes are not taken here.
@@ -135,9 +147,9 @@ class State {
   [[nodiscard]] std::optional<std::string> Verify() const;
   struct Bytes {
     std::size_t nodes = 0, pods = 0, classes = 0, labels = 0, words = 0, changes = 0;
-    std::size_t bystanders = 0, volumes = 0;
+    std::size_t bystanders = 0, volumes = 0, kinship = 0;
     [[nodiscard]] std::size_t total() const {
-      return nodes + pods + classes + labels + words + changes + bystanders + volumes;
+      return nodes + pods + classes + labels + words + changes + bystanders + volumes + kinship;
     }
   };
   [[nodiscard]] Bytes bytes() const;
@@ -170,6 +182,8 @@ class State {
   Pod MakeRecord(const k8s::Pod& pod);
   void PutOn(PodId id, NodeRow row, bool assumed);
   void TakeOff(PodId id);
+  // Counts the pod, which is on a node, among those that others ask about, or no longer.
+  void CountRelations(PodId id, int sign);
   void SetNomination(PodId id, NodeRow row);
   void ReleaseRowIfUnused(NodeRow row);
   [[nodiscard]] std::optional<std::string> VerifyNode(NodeRow row,
@@ -177,6 +191,7 @@ class State {
   [[nodiscard]] std::optional<std::string> VerifyShared() const;
   [[nodiscard]] std::optional<std::string> VerifyVolumes() const;
   void TouchVolumeNodes();
+  [[nodiscard]] std::optional<std::string> VerifyCarried() const;
   void TouchUsage(NodeRow row) { usage_changes_.Append(row); }
 
   SymbolTable words_;
@@ -184,11 +199,12 @@ class State {
   TaintSets taint_sets_;
   ImageTable images_;
   NodeTable nodes_;
-  ClassTable classes_;
   LabelSets label_sets_;
   PodTable pods_;
   Bystanders bystanders_;
   Volumes volumes_;
+  Kinship kinship_{pods_, label_sets_, words_, bystanders_};
+  ClassTable classes_{words_, kinship_};
   std::map<NodeRow, std::vector<PodId>> nominations_;
   ChangeLog fact_changes_, usage_changes_;
   std::vector<Change> journal_;

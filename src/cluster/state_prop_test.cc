@@ -30,12 +30,90 @@ k8s::Node RandomNode() {
   return node;
 }
 
+k8s::PodAffinityTerm RandomTerm() {
+  const std::string app = *rc::gen::element<std::string>("a", "b");
+  k8s::PodAffinityTerm term = testing::Pods(*rc::gen::element<std::string>("zone", "rack"),
+                                            testing::Labelled({{"app", app}}));
+  switch (*rc::gen::inRange(0, 6)) {
+    case 0:
+      term.namespaces = {"default", "other"};
+      break;
+    case 1:
+      term.namespace_selector = testing::Labelled({{"team", "x"}});
+      break;
+    case 2:
+      term.namespace_selector.emplace();
+      break;
+    case 3:
+      term.selector = k8s::LabelSelector{{}, {{"app", k8s::SelectorOperator::kNotIn, {app}}}};
+      break;
+    case 4:
+      term.selector.reset();
+      break;
+    default:
+      break;
+  }
+  return term;
+}
+
+// What pods say about each other, and what makes a difference to those who do.
+void AddRelations(PodBuilder& pod) {
+  if (*rc::gen::arbitrary<bool>()) pod.Namespace("other");
+  switch (*rc::gen::inRange(0, 8)) {
+    case 0:
+      pod.Near(RandomTerm());
+      if (*rc::gen::arbitrary<bool>()) pod.Near(RandomTerm());
+      break;
+    case 1:
+      pod.Apart(RandomTerm());
+      break;
+    case 2:
+      pod.PrefersNear(*rc::gen::inRange(1, 5), RandomTerm());
+      pod.PrefersApart(*rc::gen::inRange(1, 5), RandomTerm());
+      break;
+    case 3:
+      pod.Spread(testing::Evenly("zone", testing::Labelled({{"app", "a"}})));
+      break;
+    case 4:
+      pod.BeingDeleted();
+      break;
+    case 5:
+      pod.ControlledBy("ReplicaSet", *rc::gen::element<std::string>("r1", "r2"));
+      break;
+    default:
+      break;
+  }
+}
+
+k8s::Object RandomBystander() {
+  switch (*rc::gen::inRange(0, 3)) {
+    case 0:
+      return testing::NamespaceWith(*rc::gen::element<std::string>("default", "other"),
+                                    {{"team", *rc::gen::element<std::string>("x", "y")}});
+    case 1: {
+      k8s::Service service;
+      service.meta.namespace_ = "default";
+      service.meta.name = "s";
+      service.selector = {{"app", *rc::gen::element<std::string>("a", "b")}};
+      return service;
+    }
+    default: {
+      k8s::Workload set;
+      set.meta.namespace_ = "default";
+      set.meta.name = *rc::gen::element<std::string>("r1", "r2");
+      set.selector = testing::Labelled({{"app", *rc::gen::element<std::string>("a", "b")}});
+      return set;
+    }
+  }
+}
+
 k8s::Pod RandomPod(int i, bool may_have_node) {
   PodBuilder pod("pod-" + std::to_string(i));
   pod.Asks("cpu", std::to_string(*rc::gen::inRange(1, 5) * 100) + "m");
   if (*rc::gen::arbitrary<bool>()) pod.Asks("example.com/gpu", "1");
   if (*rc::gen::arbitrary<bool>()) pod.Port(*rc::gen::element(80, 81));
   if (*rc::gen::arbitrary<bool>()) pod.Label("app", *rc::gen::element<std::string>("a", "b"));
+  if (*rc::gen::arbitrary<bool>()) AddRelations(pod);
   if (may_have_node && *rc::gen::arbitrary<bool>()) pod.On(NodeName(*rc::gen::inRange(0, kNodes)));
   return pod;
 }
@@ -67,7 +145,7 @@ std::map<std::string, std::string> Picture(const State& state) {
 class History {
  public:
   void Happen() {
-    const int what = *rc::gen::inRange(0, 10);
+    const int what = *rc::gen::inRange(0, 12);
     if (what < 2) {
       state_.UpsertNode(RandomNode());
     } else if (what == 2) {
@@ -83,6 +161,11 @@ class History {
       }
     } else if (what == 7) {
       if (const PodId pod = AnyPod(); pod.valid()) state_.RemovePod(pod);
+    } else if (what == 8) {
+      const k8s::Object object = RandomBystander();
+      *rc::gen::arbitrary<bool>() ? state_.UpsertObject(object) : state_.RemoveObject(object);
+    } else if (what == 9) {
+      if (const PodId pod = AnyPod(); pod.valid()) state_.RelationOf(pod);
     } else {
       Plan();
     }

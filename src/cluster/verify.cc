@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "cluster/state.h"
@@ -34,7 +35,38 @@ std::optional<std::string> State::Verify() const {
     if (auto difference = VerifyNode(NodeRow{i}, on_row[i])) return difference;
   }
   if (auto difference = VerifyVolumes()) return difference;
-  return VerifyShared();
+  if (auto difference = VerifyShared()) return difference;
+  if (auto difference = kinship_.Verify()) return difference;
+  return VerifyCarried();
+}
+
+// What placed pods say about others, counted by selector and row.
+std::optional<std::string> State::VerifyCarried() const {
+  std::map<std::pair<PodSelectorId, NodeRow>, CarryCounter::Numbers> counted;
+  std::set<PodSelectorId> selectors;
+  for (std::uint32_t i = 0; i < pods_.id_limit(); ++i) {
+    if (!pods_.Contains(PodId{i})) continue;
+    const Pod& pod = pods_.Get(PodId{i});
+    const ClassTerms& terms = classes_.Get(pod.pod_class).terms;
+    const auto add = [&](PodSelectorId id, CarryMeasure measure, std::int64_t amount) {
+      selectors.insert(id);
+      if (pod.node.valid()) counted[{id, pod.node}][measure] += amount;
+    };
+    for (const PodSelectorId id : terms.apart) add(id, kApart, 1);
+    for (const PodSelectorId id : terms.near) add(id, kNear, 1);
+    for (const auto& term : terms.preferred) add(term.selector, kPreference, term.weight);
+  }
+  std::size_t rows = 0;
+  for (const PodSelectorId id : selectors) rows += kinship_.Get(id).carried.rows().size();
+  std::erase_if(counted, [](const auto& entry) { return entry.second == CarryCounter::Numbers{}; });
+  for (const auto& [where, numbers] : counted) {
+    if (kinship_.Get(where.first).carried.At(where.second) != numbers) {
+      return fmt::format("selector {}: what pods on node {} say about its pods is counted wrong",
+                         where.first.index, nodes_.name(where.second));
+    }
+  }
+  if (rows != counted.size()) return "terms of pods are counted that are on no node";
+  return std::nullopt;
 }
 
 std::optional<std::string> State::VerifyVolumes() const {
@@ -150,6 +182,7 @@ State::Bytes State::bytes() const {
   bytes.changes = fact_changes_.bytes() + usage_changes_.bytes();
   bytes.bystanders = bystanders_.bytes();
   bytes.volumes = volumes_.bytes();
+  bytes.kinship = kinship_.bytes();
   return bytes;
 }
 

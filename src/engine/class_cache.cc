@@ -18,13 +18,13 @@ constexpr std::size_t kChunkRows = 1024;
 }  // namespace
 
 ClassCache::ClassCache(const framework::Profile& profile, const cluster::State& state,
-                       cluster::ClassId id)
-    : profile_(profile), state_(state), id_(id) {
+                       cluster::ClassId id, cluster::RelationId relation)
+    : profile_(profile), state_(state), id_(id), relation_(relation) {
   Prepare();
 }
 
 void ClassCache::Prepare() {
-  prepared_ = std::make_unique<PreparedClass>(profile_, state_, id_, cluster::PodId{});
+  prepared_ = std::make_unique<PreparedClass>(profile_, state_, id_, relation_, cluster::PodId{});
   first_usage_order_ = kNoOrder;
   for (const PreparedFilter& filter : prepared_->filters()) {
     if (filter.scope == Scope::kUsage)

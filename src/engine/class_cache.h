@@ -19,7 +19,8 @@ namespace knx::engine {
 
 class ClassCache {
  public:
-  ClassCache(const framework::Profile& profile, const cluster::State& state, cluster::ClassId id);
+  ClassCache(const framework::Profile& profile, const cluster::State& state, cluster::ClassId id,
+             cluster::RelationId relation);
 
   // Brings everything up to date with the state. Needs fresh ranks.
   void Refresh(const ParallelFor& parallel_for);
@@ -132,6 +133,7 @@ class ClassCache {
   const framework::Profile& profile_;
   const cluster::State& state_;
   cluster::ClassId id_;
+  cluster::RelationId relation_;
   std::unique_ptr<PreparedClass> prepared_;
   std::uint16_t first_usage_order_ = kNoOrder;
   std::vector<std::size_t> plain_scorers_;

@@ -1,50 +1,80 @@
 #include "engine/class_caches.h"
 
+#include <algorithm>
+
 namespace knx::engine {
+namespace {
+
+// Sweeping fewer caches than this is not worth it.
+constexpr std::size_t kMinSwept = 64;
+
+}  // namespace
 
 ClassCache& ClassCaches::Get(const framework::Profile& profile, cluster::ClassId id,
-                             const ParallelFor& parallel_for) {
-  if (id.index >= slots_.size()) slots_.resize(id.index + 1);
-  Slot& slot = slots_[id.index];
+                             cluster::RelationId relation, const ParallelFor& parallel_for) {
+  const Key key{id, relation};
   const std::uint64_t serial = state_.classes().Get(id).serial;
-  if (slot.cache != nullptr && slot.serial != serial) Forget(slot);
-  if (slot.cache == nullptr) {
-    slot.cache = std::make_unique<ClassCache>(profile, state_, id);
-    slot.serial = serial;
+  auto found = slots_.find(key);
+  if (found != slots_.end() && found->second.serial != serial) {
+    Forget(found);
+    found = slots_.end();
   }
+  if (found == slots_.end()) {
+    if (slots_.size() >= std::max(kMinSwept, 2 * swept_size_)) ForgetWhatNobodyNeeds();
+    found = slots_.try_emplace(key).first;
+    found->second.cache = std::make_unique<ClassCache>(profile, state_, id, relation);
+    found->second.serial = serial;
+  }
+  Slot& slot = found->second;
   slot.last_use = ++uses_;
   slot.cache->Refresh(parallel_for);
-  const std::size_t bytes = slot.cache->bytes();
+  ClassCache& cache = *slot.cache;
+  const std::size_t bytes = cache.bytes();
   total_bytes_ += bytes - slot.bytes;
   slot.bytes = bytes;
-  if (total_bytes_ > budget()) KeepWithinBudget(slot);
-  return *slot.cache;
+  if (total_bytes_ > budget()) KeepWithinBudget(key);
+  return cache;
 }
 
-void ClassCaches::Forget(Slot& slot) {
-  total_bytes_ -= slot.bytes;
-  slot = {};
+void ClassCaches::Forget(Slots::iterator slot) {
+  total_bytes_ -= slot->second.bytes;
+  slots_.erase(slot);
 }
 
-// A scan over all classes, at most once for each cache that has to go: rare enough not to need a
-// list.
-void ClassCaches::KeepWithinBudget(const Slot& in_use) {
+bool ClassCaches::Needed(const Key& key, const Slot& slot) const {
+  return state_.classes().Get(key.first).serial == slot.serial &&
+         state_.kinship().Exists(key.second);
+}
+
+// Classes and relations that are gone leave their caches behind.
+void ClassCaches::ForgetWhatNobodyNeeds() {
+  for (auto it = slots_.begin(); it != slots_.end();) {
+    const auto here = it++;
+    if (!Needed(here->first, here->second)) Forget(here);
+  }
+  swept_size_ = slots_.size();
+}
+
+// A scan over all caches, at most once for each that has to go: rare enough not to need a list.
+void ClassCaches::KeepWithinBudget(const Key& in_use) {
+  ForgetWhatNobodyNeeds();
   while (total_bytes_ > budget()) {
-    Slot* oldest = nullptr;
-    for (Slot& slot : slots_) {
-      if (slot.cache == nullptr || &slot == &in_use) continue;
-      if (oldest == nullptr || slot.last_use < oldest->last_use) oldest = &slot;
+    auto oldest = slots_.end();
+    for (auto it = slots_.begin(); it != slots_.end(); ++it) {
+      if (it->first == in_use) continue;
+      if (oldest == slots_.end() || it->second.last_use < oldest->second.last_use) oldest = it;
     }
-    if (oldest == nullptr) return;
-    Forget(*oldest);
+    if (oldest == slots_.end()) return;
+    Forget(oldest);
   }
 }
 
-std::vector<cluster::ClassId> ClassCaches::Cached() const {
-  std::vector<cluster::ClassId> out;
-  for (std::uint32_t i = 0; i < slots_.size(); ++i) {
-    if (slots_[i].cache != nullptr) out.push_back(cluster::ClassId{i});
+std::vector<ClassCaches::Key> ClassCaches::Cached() const {
+  std::vector<Key> out;
+  for (const auto& [key, slot] : slots_) {
+    if (Needed(key, slot)) out.push_back(key);
   }
+  std::sort(out.begin(), out.end());
   return out;
 }
 

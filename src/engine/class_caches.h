@@ -1,8 +1,13 @@
 // The caches of all classes, within a budget: the least recently used is forgotten first.
+// Pods of one class that stand differently to other pods are judged differently, so each class has
+// a cache for every relation its pods are in.
 #pragma once
+
+#include <absl/container/flat_hash_map.h>
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "cluster/state.h"
@@ -12,15 +17,18 @@ namespace knx::engine {
 
 class ClassCaches {
  public:
+  // The profile follows from the class, which names its scheduler.
+  using Key = std::pair<cluster::ClassId, cluster::RelationId>;
+
   ClassCaches(const cluster::State& state, std::size_t fixed_bytes, std::size_t bytes_per_node)
       : state_(state), fixed_bytes_(fixed_bytes), bytes_per_node_(bytes_per_node) {}
 
-  // The cache of a class, up to date. Valid until the next call.
+  // The cache of a class and relation, up to date. Valid until the next call.
   ClassCache& Get(const framework::Profile& profile, cluster::ClassId id,
-                  const ParallelFor& parallel_for);
+                  cluster::RelationId relation, const ParallelFor& parallel_for);
   [[nodiscard]] std::size_t bytes() const { return total_bytes_; }
-  // Classes with a cache, by id.
-  [[nodiscard]] std::vector<cluster::ClassId> Cached() const;
+  // What there is a cache of, sorted.
+  [[nodiscard]] std::vector<Key> Cached() const;
 
  private:
   struct Slot {
@@ -29,15 +37,19 @@ class ClassCaches {
     std::uint64_t last_use = 0;
     std::size_t bytes = 0;
   };
-  void Forget(Slot& slot);
-  void KeepWithinBudget(const Slot& in_use);
+  using Slots = absl::flat_hash_map<Key, Slot>;
+  void Forget(Slots::iterator slot);
+  void ForgetWhatNobodyNeeds();
+  void KeepWithinBudget(const Key& in_use);
+  [[nodiscard]] bool Needed(const Key& key, const Slot& slot) const;
   [[nodiscard]] std::size_t budget() const {
     return fixed_bytes_ + bytes_per_node_ * state_.nodes().row_count();
   }
 
   const cluster::State& state_;
   std::size_t fixed_bytes_, bytes_per_node_;
-  std::vector<Slot> slots_;  // by class id
+  Slots slots_;
+  std::size_t swept_size_ = 0;  // how many were left when it was last swept
   std::uint64_t uses_ = 0;
   std::size_t total_bytes_ = 0;
 };

@@ -65,11 +65,12 @@ std::optional<std::string> Core::Verify() const {
 }
 
 std::optional<std::string> Core::VerifyCaches() {
-  for (const cluster::ClassId id : placer_.CachedClasses()) {
+  for (const ClassCaches::Key& key : placer_.CachedClasses()) {
+    const cluster::ClassId id = key.first;
     if (state_.classes().Get(id).pods == 0) continue;
     for (const framework::Profile& profile : profiles_) {
       if (profile.scheduler_name != state_.classes().Get(id).spec.scheduler_name) continue;
-      if (auto difference = placer_.VerifyClass(profile, id)) return difference;
+      if (auto difference = placer_.VerifyClass(profile, key)) return difference;
     }
   }
   return std::nullopt;

@@ -61,6 +61,7 @@ class Core {
   // A pod as an event tells of it, when the pod itself may be gone.
   struct Departed {
     cluster::ClassId pod_class;
+    cluster::KinId kin;
     cluster::ResourceVector requests;
     cluster::NodeRow node, nominated;
     std::int32_t priority = 0;

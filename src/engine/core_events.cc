@@ -54,9 +54,10 @@ void Core::OnNode(const k8s::Node& node, Time now) {
 void Core::OnNodeDeleted(const std::string& name, Time now) {
   const cluster::NodeRow row = state_.nodes().Find(name);
   if (!row.valid() || !state_.nodes().has_node(row)) return;
-  state_.RemoveNode(row);
+  const cluster::NodeChange change = state_.RemoveNode(row);
   ClusterEvent event;
   event.kind = EventKind::kNodeDelete;
+  event.node_before = &change.before;
   event.row = row;
   Tell(event, now);
 }
@@ -134,18 +135,23 @@ void Core::RecheckUsersOf(const k8s::PersistentVolumeClaim& claim, Time now) {
 Core::Departed Core::Remember(PodId id) const {
   const cluster::Pod& pod = state_.pod(id);
   const auto requests = state_.usage_of(id).requests;
-  return {pod.pod_class, {requests.begin(), requests.end()}, pod.node, pod.nominated, pod.priority};
+  return {pod.pod_class, pod.kin,       {requests.begin(), requests.end()},
+          pod.node,      pod.nominated, pod.priority};
 }
 
 framework::PodInEvent Core::InEvent(const Departed& pod) const {
-  return {&state_.classes().Get(pod.pod_class), pod.requests, pod.node, pod.nominated,
+  return {&state_.classes().Get(pod.pod_class),
+          pod.kin,
+          pod.requests,
+          pod.node,
+          pod.nominated,
           pod.priority};
 }
 
 framework::PodInEvent Core::InEvent(PodId id) const {
   const cluster::Pod& pod = state_.pod(id);
-  return {&state_.class_of(id), state_.usage_of(id).requests, pod.node, pod.nominated,
-          pod.priority};
+  return {&state_.class_of(id), pod.kin,     state_.usage_of(id).requests, pod.node,
+          pod.nominated,        pod.priority};
 }
 
 void Core::OnPod(const k8s::Pod& pod, Time now) {
@@ -183,7 +189,7 @@ void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
   const Departed before = Remember(id);
   const bool was_ours = IsOurs(id);
   const bool was_assigned = before.node.valid() && !state_.pod(id).assumed;
-  state_.HoldClass(before.pod_class);
+  state_.Hold(before.pod_class, before.kin);
   const cluster::PodChange change = state_.UpdatePod(id, pod);
   if (was_assigned) {
     OnAssignedPodChanged(id, change, before, now);
@@ -205,7 +211,7 @@ void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
   } else if (was_ours) {
     OnWaitingPodChanged(id, change, before, now);
   }
-  state_.ReleaseClass(before.pod_class);
+  state_.Release(before.pod_class, before.kin);
 }
 
 void Core::OnAssignedPodChanged(PodId id, const cluster::PodChange& change, const Departed& before,
@@ -263,13 +269,13 @@ void Core::RemovePod(PodId id, Time now) {
   }
   queue_.Remove(id);
   conditions_.erase(id);
-  state_.HoldClass(gone.pod_class);
+  state_.Hold(gone.pod_class, gone.kin);
   state_.RemovePod(id);
   ClusterEvent event;
   event.kind = gone.node.valid() ? EventKind::kAssignedPodDelete : EventKind::kUnassignedPodDelete;
   event.pod_now = event.pod_before = InEvent(gone);
   Tell(event, now);
-  state_.ReleaseClass(gone.pod_class);
+  state_.Release(gone.pod_class, gone.kin);
 }
 
 }  // namespace knx::engine

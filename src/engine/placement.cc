@@ -19,9 +19,10 @@ Placement Placer::Place(const framework::Profile& profile, PodId pod) {
     return placement;
   }
   state_.RefreshRanks();
-  ClassCache& cache = caches_.Get(profile, state_.pod(pod).pod_class, parallel_for_);
+  const cluster::RelationId relation = state_.RelationOf(pod);
+  ClassCache& cache = caches_.Get(profile, state_.pod(pod).pod_class, relation, parallel_for_);
   if (cache.prepared().asks_anew()) {
-    PreparedClass prepared(profile, state_, state_.pod(pod).pod_class, pod);
+    PreparedClass prepared(profile, state_, state_.pod(pod).pod_class, relation, pod);
     return PlaceAmong(profile, prepared, pod);
   }
   cache.prepared().Refresh();
@@ -297,11 +298,13 @@ void Placer::TryPostFilter(const framework::Profile& profile, PodId pod, const J
 // ---- care ----
 
 std::optional<std::string> Placer::VerifyClass(const framework::Profile& profile,
-                                               cluster::ClassId id) {
+                                               const ClassCaches::Key& key) {
+  const auto& [id, relation] = key;
+  if (!state_.kinship().Exists(relation)) return std::nullopt;
   state_.RefreshRanks();
-  ClassCache& cache = caches_.Get(profile, id, parallel_for_);
+  ClassCache& cache = caches_.Get(profile, id, relation, parallel_for_);
   if (!cache.remembers()) return std::nullopt;
-  PreparedClass fresh(profile, state_, id, PodId{});
+  PreparedClass fresh(profile, state_, id, relation, PodId{});
   fresh.Refresh();
   cache.prepared().Refresh();
   std::vector<NodeRow> rows;

@@ -42,8 +42,8 @@ class Placer {
   // Compares what is remembered about a class with asking every plugin about every node: the first
   // difference.
   [[nodiscard]] std::optional<std::string> VerifyClass(const framework::Profile& profile,
-                                                       cluster::ClassId id);
-  [[nodiscard]] std::vector<cluster::ClassId> CachedClasses() const { return caches_.Cached(); }
+                                                       const ClassCaches::Key& key);
+  [[nodiscard]] std::vector<ClassCaches::Key> CachedClasses() const { return caches_.Cached(); }
 
  private:
   // Rows and what was found out about them.

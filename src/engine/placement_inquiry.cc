@@ -41,7 +41,7 @@ Inquiry Placer::Inquire(const framework::Profile& profile, PodId pod) {
   }
   std::sort(inquiry.unschedulable.begin(), inquiry.unschedulable.end());
 
-  PreparedClass prepared(profile, state_, state_.pod(pod).pod_class, pod);
+  PreparedClass prepared(profile, state_, state_.pod(pod).pod_class, state_.RelationOf(pod), pod);
   prepared.Refresh();
   inquiry.outcome = prepared.outcome();
   if (!prepared.outcome().ok()) {

@@ -59,17 +59,17 @@ PluginSet PluginJudge::Interested(cluster::PodId pod, EventKind kind) {
 }
 
 bool PluginJudge::MayHelp(cluster::PodId pod, std::uint8_t plugin, const ClusterEvent& event) {
-  const cluster::ClassId pod_class = state_.pod(pod).pod_class;
+  const std::tuple who(state_.pod(pod).pod_class, state_.pod(pod).kin, plugin);
   const bool own = event.pod.valid() && event.pod == pod;
   // What a pod itself gave up cannot help it.
   if (own && event.kind == EventKind::kAssignedPodDelete) return false;
   if (!own) {
-    const auto known = answers_.find({pod_class, plugin});
+    const auto known = answers_.find(who);
     if (known != answers_.end()) return known->second;
   }
   const framework::PodView view{state_, state_.class_of(pod), pod};
   const bool may_help = profiles_[ProfileOf(pod)].plugins[plugin]->MayHelp(event, view);
-  if (!own) answers_.emplace(std::pair(pod_class, plugin), may_help);
+  if (!own) answers_.emplace(who, may_help);
   return may_help;
 }
 

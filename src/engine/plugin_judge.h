@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/text_map.h"
@@ -38,8 +39,8 @@ class PluginJudge final : public Queue::Judge {
   const std::vector<framework::Profile>& profiles_;
   TextMap<std::uint32_t> by_name_;
   std::vector<std::vector<PluginSet>> interested_;  // by profile, by event kind
-  // To the present event, for all pods of a class.
-  absl::flat_hash_map<std::pair<cluster::ClassId, std::uint8_t>, bool> answers_;
+  // To the present event, for all pods of a class and kin.
+  absl::flat_hash_map<std::tuple<cluster::ClassId, cluster::KinId, std::uint8_t>, bool> answers_;
 };
 
 }  // namespace knx::engine

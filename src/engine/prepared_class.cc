@@ -19,9 +19,9 @@ bool IsOfNode(Scope scope) { return scope == Scope::kFacts || scope == Scope::kU
 }  // namespace
 
 PreparedClass::PreparedClass(const framework::Profile& profile, const cluster::State& state,
-                             cluster::ClassId id, cluster::PodId pod)
+                             cluster::ClassId id, cluster::RelationId relation, cluster::PodId pod)
     : profile_(profile), facts_seen_(state.fact_changes().end()), state_(state) {
-  const framework::PodView view{state, state.classes().Get(id), pod};
+  const framework::PodView view{state, state.classes().Get(id), pod, relation};
   AskFilters(profile, view);
   if (outcome_.ok()) AskScorers(profile, view);
 }

@@ -45,7 +45,7 @@ class PreparedClass {
  public:
   // Asks every plugin of the profile. `pod` is invalid when the class is prepared for all its pods.
   PreparedClass(const framework::Profile& profile, const cluster::State& state, cluster::ClassId id,
-                cluster::PodId pod);
+                cluster::RelationId relation, cluster::PodId pod);
 
   // The pod as a whole was rejected (or failed) before any node was looked at.
   [[nodiscard]] const framework::Outcome& outcome() const { return outcome_; }

@@ -64,6 +64,7 @@ class EventSet {
 // The pod that an event is about, as it was or is. Valid during the call only.
 struct PodInEvent {
   const cluster::PodClass* pod_class = nullptr;
+  cluster::KinId kin;                                 // its namespace and labels
   std::span<const cluster::ResourceAmount> requests;  // what it takes
   cluster::NodeRow node;                              // invalid: not assigned
   cluster::NodeRow nominated;

@@ -28,6 +28,8 @@ struct PodView {
   const cluster::State& state;
   const cluster::PodClass& pod_class;
   cluster::PodId id;
+  // How it stands to other pods (State::RelationOf). Needed by PreFilter and PreScore only.
+  cluster::RelationId relation = cluster::kUnrelated;
 };
 
 using NodeRows = std::span<const cluster::NodeRow>;

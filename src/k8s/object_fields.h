@@ -26,6 +26,10 @@ template <class Fields>
 void ReadNodeSelector(Fields& selector, NodeSelector& out);
 template <class Fields>
 void ReadNodeAffinity(Fields& affinity, NodeAffinity& out);
+template <class Fields>
+void ReadPodAffinity(Fields& affinity, PodAffinity& out);
+template <class Fields>
+void ReadSpreadConstraint(Fields& constraint, TopologySpreadConstraint& out);
 // Amounts are rounded up to a thousandth, as the API server does.
 template <class Fields>
 bool ReadResourceList(Fields& fields, std::string_view key, ResourceList& out);

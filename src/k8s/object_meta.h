@@ -19,6 +19,7 @@ using ResourceList = std::vector<std::pair<std::string, Quantity>>;  // sorted b
 struct OwnerReference {
   std::string kind, name, uid;
   bool controller = false;
+  std::string api_version = {};
   friend bool operator==(const OwnerReference&, const OwnerReference&) = default;
 };
 

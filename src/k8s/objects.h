@@ -29,6 +29,50 @@ struct NodeAffinity {
   friend bool operator==(const NodeAffinity&, const NodeAffinity&) = default;
 };
 
+// ---- other pods ----
+
+// Pods that are meant, and what of a node they share with the pod that speaks of them.
+struct PodAffinityTerm {
+  std::optional<LabelSelector> selector;  // absent: no pod
+  std::vector<std::string> namespaces;
+  // Besides those listed; an empty one selects all. Neither this nor a list: the pod's own.
+  std::optional<LabelSelector> namespace_selector;
+  std::string topology_key;
+  // Merged into the selector when a pod is admitted, and of no meaning after that.
+  std::vector<std::string> match_label_keys, mismatch_label_keys;
+  friend bool operator==(const PodAffinityTerm&, const PodAffinityTerm&) = default;
+};
+
+struct WeightedPodAffinityTerm {
+  std::int32_t weight = 0;
+  PodAffinityTerm term;
+  friend bool operator==(const WeightedPodAffinityTerm&, const WeightedPodAffinityTerm&) = default;
+};
+
+struct PodAffinity {
+  std::vector<PodAffinityTerm> required;
+  std::vector<WeightedPodAffinityTerm> preferred;
+  [[nodiscard]] bool empty() const { return required.empty() && preferred.empty(); }
+  friend bool operator==(const PodAffinity&, const PodAffinity&) = default;
+};
+
+enum class WhenUnsatisfiable { kDoNotSchedule, kScheduleAnyway };
+// Whether nodes that the pod cannot go to are left out when pods are counted.
+enum class NodeInclusionPolicy { kHonor, kIgnore };
+
+struct TopologySpreadConstraint {
+  std::int32_t max_skew = 1;
+  std::string topology_key;
+  WhenUnsatisfiable when_unsatisfiable = WhenUnsatisfiable::kDoNotSchedule;
+  std::optional<LabelSelector> selector;  // absent: no pod
+  std::int32_t min_domains = 1;
+  NodeInclusionPolicy node_affinity_policy = NodeInclusionPolicy::kHonor;
+  NodeInclusionPolicy node_taints_policy = NodeInclusionPolicy::kIgnore;
+  std::vector<std::string> match_label_keys;
+  friend bool operator==(const TopologySpreadConstraint&,
+                         const TopologySpreadConstraint&) = default;
+};
+
 // ---- taints ----
 
 enum class TaintEffect { kNone, kNoSchedule, kPreferNoSchedule, kNoExecute };
@@ -82,6 +126,8 @@ struct PodSpec {
   std::vector<std::string> scheduling_gates;
   StringMap node_selector;
   std::optional<NodeAffinity> node_affinity;
+  PodAffinity pod_affinity, pod_anti_affinity;
+  std::vector<TopologySpreadConstraint> topology_spread;
   std::vector<Toleration> tolerations;
   std::vector<Container> containers, init_containers;
   std::vector<std::string> image_volumes;  // references of volumes that are images

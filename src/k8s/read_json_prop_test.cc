@@ -41,10 +41,7 @@ class Author {
 
   std::string Other() {
     const auto [api_version, kind] = kKinds[Choose(kKinds.size())];
-    const std::string selector =
-        api_version == "v1"
-            ? Labels()
-            : Map({}, {{"matchLabels", Labels()}, {"matchExpressions", List(Requirement())}});
+    const std::string selector = api_version == "v1" ? Labels() : Selector();
     const std::string pod_template =
         Map({{"spec", PodSpec()}}, {{"metadata", Map({}, {{"labels", Labels()}})}});
     const std::string spec = Map({{"template", pod_template}},
@@ -136,7 +133,8 @@ class Author {
   }
   std::string Meta() {
     const std::string owner =
-        Map({{"kind", Text()}, {"name", Text()}}, {{"uid", Text()}, {"controller", Bool()}});
+        Map({{"kind", Text()}, {"name", Text()}},
+            {{"uid", Text()}, {"controller", Bool()}, {"apiVersion", Text()}});
     return Map({{"name", OneOf({"\"a\"", "\"a-0.b\""})}},
                {{"generateName", "\"g-\""},
                 {"namespace", "\"n-s\""},
@@ -158,6 +156,30 @@ class Author {
                                     {"resources", Requirements()},
                                     {"ports", List(port)},
                                     {"restartPolicy", OneOf({"\"Always\"", "\"Never\""})}});
+  }
+  std::string Selector() {
+    return Map({}, {{"matchLabels", Labels()}, {"matchExpressions", List(Requirement())}});
+  }
+  std::string PodAffinity() {
+    const std::string term = Map({{"topologyKey", Text()}}, {{"labelSelector", Selector()},
+                                                             {"namespaces", List(Text())},
+                                                             {"namespaceSelector", Selector()},
+                                                             {"matchLabelKeys", List(Text())},
+                                                             {"mismatchLabelKeys", List(Text())}});
+    return Map({}, {{"requiredDuringSchedulingIgnoredDuringExecution", List(term)},
+                    {"preferredDuringSchedulingIgnoredDuringExecution",
+                     List(Map({{"weight", OneOf({"1", "100"})}, {"podAffinityTerm", term}}, {}))}});
+  }
+  std::string SpreadConstraint() {
+    const std::string policy = OneOf({"\"Honor\"", "\"Ignore\"", "null"});
+    return Map({{"maxSkew", OneOf({"1", "2147483647"})},
+                {"topologyKey", Text()},
+                {"whenUnsatisfiable", OneOf({"\"DoNotSchedule\"", "\"ScheduleAnyway\""})}},
+               {{"labelSelector", Selector()},
+                {"minDomains", OneOf({"1", "5", "null"})},
+                {"nodeAffinityPolicy", policy},
+                {"nodeTaintsPolicy", policy},
+                {"matchLabelKeys", List(Text())}});
   }
   std::string PodSpec() {
     const std::string term =
@@ -181,7 +203,10 @@ class Author {
                 {"preemptionPolicy", OneOf({"\"Never\"", "\"PreemptLowerPriority\""})},
                 {"schedulingGates", List("{\"name\":\"g\"}")},
                 {"nodeSelector", Labels()},
-                {"affinity", Map({}, {{"nodeAffinity", affinity}, {"podAffinity", "{}"}})},
+                {"affinity", Map({}, {{"nodeAffinity", affinity},
+                                      {"podAffinity", PodAffinity()},
+                                      {"podAntiAffinity", PodAffinity()}})},
+                {"topologySpreadConstraints", List(SpreadConstraint())},
                 {"tolerations", List(toleration)},
                 {"volumes", List(Map({}, {{"image", Map({}, {{"reference", Text()}})}}))},
                 {"overhead", Resources()},

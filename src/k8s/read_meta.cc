@@ -77,6 +77,7 @@ void ReadCommonMeta(Fields& fields, ObjectMeta& meta) {
   fields.Read("deletionTimestamp", meta.deleted);
   fields.ForEach("ownerReferences", [&](Fields& owner) {
     OwnerReference& out = meta.owners.emplace_back();
+    owner.Read("apiVersion", out.api_version);
     owner.Require("kind", out.kind);
     owner.Require("name", out.name);
     owner.Read("uid", out.uid);

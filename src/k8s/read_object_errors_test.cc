@@ -234,5 +234,24 @@ TEST(ReadManifestsErrors, OfTheOtherKinds) {
         "f.yaml:1:72: spec.suspend: expected true or false, found the string \"maybe\""}});
 }
 
+TEST(ReadManifestsErrors, OfWhatAPodSaysAboutOthers) {
+  ExpectErrors(
+      "apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers: [{{name: c}}]\n  {}",
+      {{"topologySpreadConstraints: [{maxSkew: 0, topologyKey: k, whenUnsatisfiable: "
+        "DoNotSchedule}]",
+        "f.yaml:6:41: spec.topologySpreadConstraints[0].maxSkew: 0 is out of range, allowed "
+        "is 1 to 2147483647"},
+       {"topologySpreadConstraints: [{maxSkew: 1, whenUnsatisfiable: DoNotSchedule}]",
+        "f.yaml:6:31: spec.topologySpreadConstraints[0].topologyKey: missing, but required"},
+       {"topologySpreadConstraints: [{maxSkew: 1, topologyKey: k, whenUnsatisfiable: Never}]",
+        "f.yaml:6:79: spec.topologySpreadConstraints[0].whenUnsatisfiable: \"Never\" is not "
+        "allowed; "
+        "allowed are DoNotSchedule, ScheduleAnyway"},
+       {"affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{}]}}",
+        "f.yaml:6:77: "
+        "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0].topologyKey: "
+        "missing, but required"}});
+}
+
 }  // namespace
 }  // namespace knx::k8s

@@ -57,6 +57,27 @@ spec:
       preferredDuringSchedulingIgnoredDuringExecution:
         - weight: 5
           preference: {matchExpressions: [{key: gpu, operator: Exists}]}
+    podAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+        - topologyKey: zone
+          labelSelector: {matchLabels: {app: db}}
+          namespaces: [data]
+          matchLabelKeys: [color]
+          mismatchLabelKeys: [size]
+    podAntiAffinity:
+      preferredDuringSchedulingIgnoredDuringExecution:
+        - weight: 7
+          podAffinityTerm: {topologyKey: rack, namespaceSelector: {}}
+  topologySpreadConstraints:
+    - {maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule}
+    - maxSkew: 3
+      topologyKey: rack
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector: {matchExpressions: [{key: app, operator: Exists}]}
+      minDomains: 2
+      nodeAffinityPolicy: Ignore
+      nodeTaintsPolicy: Honor
+      matchLabelKeys: [color]
   tolerations:
     - {key: gpu, operator: Exists, effect: NoSchedule}
     - {key: down, value: x, effect: NoExecute, tolerationSeconds: 30}
@@ -88,18 +109,20 @@ status:
 
 TEST(ReadManifests, ReadsTheMetadataOfAPod) {
   const Pod pod = Only<Pod>(kFullPod);
-  EXPECT_EQ(pod.meta,
-            (ObjectMeta{
-                .name = "web-0",
-                .namespace_ = "shop",
-                .uid = "6f1c",
-                .resource_version = "42",
-                .generation = 3,
-                .labels = {{"app", "web"}, {"tier.example.com/level", "gold"}},
-                .annotations = {{"note", "any text: here"}},
-                .owners = {{.kind = "StatefulSet", .name = "web", .uid = "77", .controller = true}},
-                .created = Time{1'000'000'000},
-                .deleted = Time{2'000'000'000}}));
+  EXPECT_EQ(pod.meta, (ObjectMeta{.name = "web-0",
+                                  .namespace_ = "shop",
+                                  .uid = "6f1c",
+                                  .resource_version = "42",
+                                  .generation = 3,
+                                  .labels = {{"app", "web"}, {"tier.example.com/level", "gold"}},
+                                  .annotations = {{"note", "any text: here"}},
+                                  .owners = {{.kind = "StatefulSet",
+                                              .name = "web",
+                                              .uid = "77",
+                                              .controller = true,
+                                              .api_version = "apps/v1"}},
+                                  .created = Time{1'000'000'000},
+                                  .deleted = Time{2'000'000'000}}));
 }
 
 TEST(ReadManifests, ReadsTheSpecOfAPod) {
@@ -123,6 +146,30 @@ TEST(ReadManifests, ReadsTheSpecOfAPod) {
       .preferred = {{.weight = 5,
                      .preference = {.match_expressions = {{"gpu", SelectorOperator::kExists, {}}},
                                     .match_fields = {}}}}};
+  spec.pod_affinity.required = {{.selector = LabelSelector{{{"app", "db"}}, {}},
+                                 .namespaces = {"data"},
+                                 .namespace_selector = {},
+                                 .topology_key = "zone",
+                                 .match_label_keys = {"color"},
+                                 .mismatch_label_keys = {"size"}}};
+  spec.pod_anti_affinity.preferred = {{.weight = 7,
+                                       .term = {.selector = {},
+                                                .namespaces = {},
+                                                .namespace_selector = LabelSelector{},
+                                                .topology_key = "rack",
+                                                .match_label_keys = {},
+                                                .mismatch_label_keys = {}}}};
+  spec.topology_spread.resize(2);
+  spec.topology_spread[0].topology_key = "zone";
+  spec.topology_spread[1] = {
+      .max_skew = 3,
+      .topology_key = "rack",
+      .when_unsatisfiable = WhenUnsatisfiable::kScheduleAnyway,
+      .selector = LabelSelector{{}, {{"app", SelectorOperator::kExists, {}}}},
+      .min_domains = 2,
+      .node_affinity_policy = NodeInclusionPolicy::kIgnore,
+      .node_taints_policy = NodeInclusionPolicy::kHonor,
+      .match_label_keys = {"color"}};
   spec.tolerations = {{.key = "gpu",
                        .value = "",
                        .op = TolerationOperator::kExists,

@@ -129,6 +129,12 @@ void ReadPodSpec(Fields& spec, PodSpec& out) {
     affinity.Map("nodeAffinity", [&](Fields& node_affinity) {
       ReadNodeAffinity(node_affinity, out.node_affinity.emplace());
     });
+    affinity.Map("podAffinity", [&](Fields& pods) { ReadPodAffinity(pods, out.pod_affinity); });
+    affinity.Map("podAntiAffinity",
+                 [&](Fields& pods) { ReadPodAffinity(pods, out.pod_anti_affinity); });
+  });
+  spec.ForEach("topologySpreadConstraints", [&](Fields& constraint) {
+    ReadSpreadConstraint(constraint, out.topology_spread.emplace_back());
   });
   ReadTolerations(spec, out.tolerations);
   ReadAllOfContainers(spec, out);

@@ -3,6 +3,7 @@
 #include "plugins/common/args.h"
 #include "plugins/kube/default_binder/default_binder.h"
 #include "plugins/kube/image_locality/image_locality.h"
+#include "plugins/kube/inter_pod_affinity/inter_pod_affinity.h"
 #include "plugins/kube/node_affinity/node_affinity.h"
 #include "plugins/kube/node_name/node_name.h"
 #include "plugins/kube/node_ports/node_ports.h"
@@ -10,6 +11,7 @@
 #include "plugins/kube/node_resources_fit/node_resources_fit.h"
 #include "plugins/kube/node_unschedulable/node_unschedulable.h"
 #include "plugins/kube/node_volume_limits/node_volume_limits.h"
+#include "plugins/kube/pod_topology_spread/pod_topology_spread.h"
 #include "plugins/kube/priority_sort/priority_sort.h"
 #include "plugins/kube/scheduling_gates/scheduling_gates.h"
 #include "plugins/kube/taint_toleration/taint_toleration.h"
@@ -43,6 +45,8 @@ constexpr framework::PluginEntry kPlugins[] = {
     Plain<NodeVolumeLimits>(),
     WithArgs<VolumeBinding>(),
     Plain<VolumeZone>(),
+    WithArgs<PodTopologySpread>(),
+    WithArgs<InterPodAffinity>(),
     WithArgs<NodeResourcesBalancedAllocation>(),
     Plain<ImageLocality>(),
     Plain<DefaultBinder>(),

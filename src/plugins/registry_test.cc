@@ -64,6 +64,8 @@ TEST(Registry, PluginsAreAtThePointsOfKubeScheduler) {
       {"NodeVolumeLimits", "preFilter filter"},
       {"VolumeBinding", "preFilter filter preScore score reserve preBind"},
       {"VolumeZone", "preFilter filter"},
+      {"PodTopologySpread", "preFilter filter preScore score"},
+      {"InterPodAffinity", "preFilter filter preScore score"},
       {"NodeResourcesBalancedAllocation", "preScore score"},
       {"ImageLocality", "score"},
       {"DefaultBinder", "bind"},

@@ -74,6 +74,33 @@ void AddDefaultTolerations(k8s::PodSpec& spec) {
   }
 }
 
+// Keys of labels that other pods must share with this one, or must not.
+void MergeLabelKeys(const k8s::StringMap& labels, const std::vector<std::string>& keys,
+                    k8s::SelectorOperator op, std::optional<k8s::LabelSelector>& selector) {
+  if (!selector) return;
+  for (const std::string& key : keys) {
+    const std::string* value = k8s::FindValue(labels, key);
+    if (value != nullptr) selector->match_expressions.push_back({key, op, {*value}});
+  }
+}
+
+void MergeLabelKeys(k8s::Pod& pod) {
+  const auto merge = [&](k8s::PodAffinityTerm& term) {
+    MergeLabelKeys(pod.meta.labels, term.match_label_keys, k8s::SelectorOperator::kIn,
+                   term.selector);
+    MergeLabelKeys(pod.meta.labels, term.mismatch_label_keys, k8s::SelectorOperator::kNotIn,
+                   term.selector);
+  };
+  for (k8s::PodAffinity* affinity : {&pod.spec.pod_affinity, &pod.spec.pod_anti_affinity}) {
+    for (k8s::PodAffinityTerm& term : affinity->required) merge(term);
+    for (k8s::WeightedPodAffinityTerm& weighted : affinity->preferred) merge(weighted.term);
+  }
+  for (k8s::TopologySpreadConstraint& constraint : pod.spec.topology_spread) {
+    MergeLabelKeys(pod.meta.labels, constraint.match_label_keys, k8s::SelectorOperator::kIn,
+                   constraint.selector);
+  }
+}
+
 }  // namespace
 
 Result<std::optional<Duration>> RunFor(const k8s::ObjectMeta& meta) {
@@ -101,6 +128,7 @@ Status AdmitPod(const Store& store, k8s::Pod& pod) {
   KNX_TRY_DONE(AdmitPriority(store, pod));
   k8s::DefaultRequests(pod.spec);
   AddDefaultTolerations(pod.spec);
+  MergeLabelKeys(pod);
   // A status is not for the author to set; but that of a finished pod is worth keeping when the
   // manifests were read from a cluster, because such a pod takes no room.
   const bool finished = IsFinished(pod) && !pod.spec.node_name.empty();

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cluster/state.h"
 #include "k8s/names.h"
 
@@ -196,6 +198,9 @@ std::optional<std::string> CompareTruth(const Store& store, const ToldView& told
 std::optional<std::string> CheckWaiting(const engine::Engine& engine, const ToldView& told,
                                         const Rules& rules) {
   if (!engine.state().nominations().empty()) return std::nullopt;
+  const bool some_keep_away = std::any_of(
+      told.pods().begin(), told.pods().end(),
+      [](const auto& entry) { return !entry.second.pod->spec.pod_anti_affinity.required.empty(); });
   for (const PodId id : engine.queue().List(QueuePlace::kUnschedulable)) {
     const ToldView::Told* waiting = told.FindPod(engine.state().pod(id).uid);
     if (waiting == nullptr)
@@ -203,6 +208,9 @@ std::optional<std::string> CheckWaiting(const engine::Engine& engine, const Told
     const auto rule = rules.find(waiting->pod->spec.scheduler_name);
     if (rule == rules.end() || !rule->second.complete) continue;
     if (rule->second.volumes && !waiting->pod->spec.volumes.empty()) continue;
+    if (rule->second.pods && (some_keep_away || cluster::SpeaksOfPods(waiting->pod->spec))) {
+      continue;
+    }
     for (const auto& [name, node] : told.nodes()) {
       if (Forbids(rule->second, *waiting->pod, *node)) continue;
       const Guest guest{waiting->pod.get(), &waiting->requests};

@@ -8,10 +8,10 @@
 #include <set>
 #include <string>
 
+#include "scenario/timing.h"
 #include "sim/agenda.h"
 #include "sim/api_server.h"
 #include "sim/store.h"
-#include "scenario/timing.h"
 
 namespace knx::sim {
 

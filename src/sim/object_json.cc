@@ -98,6 +98,7 @@ void Meta(Fields& object, const k8s::ObjectMeta& meta) {
     f.Map("labels", meta.labels);
     f.Map("annotations", meta.annotations);
     f.List("ownerReferences", meta.owners, [](Fields& owner, const k8s::OwnerReference& o) {
+      owner.Text("apiVersion", o.api_version);
       owner.Text("kind", o.kind);
       owner.Text("name", o.name);
       owner.Text("uid", o.uid);
@@ -108,14 +109,15 @@ void Meta(Fields& object, const k8s::ObjectMeta& meta) {
   });
 }
 
+void RequirementFields(Fields& f, const k8s::Requirement& r) {
+  f.Text("key", r.key);
+  f.Text("operator", NameOf(r.op));
+  f.Texts("values", r.values);
+}
+
 void Term(Fields& fields, const k8s::NodeSelectorTerm& term) {
-  const auto requirement = [](Fields& f, const k8s::Requirement& r) {
-    f.Text("key", r.key);
-    f.Text("operator", NameOf(r.op));
-    f.Texts("values", r.values);
-  };
-  fields.List("matchExpressions", term.match_expressions, requirement);
-  fields.List("matchFields", term.match_fields, requirement);
+  fields.List("matchExpressions", term.match_expressions, RequirementFields);
+  fields.List("matchFields", term.match_fields, RequirementFields);
 }
 
 void Affinity(Fields& fields, const k8s::NodeAffinity& affinity) {
@@ -128,6 +130,55 @@ void Affinity(Fields& fields, const k8s::NodeAffinity& affinity) {
                 f.Number("weight", std::optional(term.weight));
                 f.Object("preference", [&](Fields& p) { Term(p, term.preference); });
               });
+}
+
+void Selector(Fields& fields, std::string_view key,
+              const std::optional<k8s::LabelSelector>& selector) {
+  if (!selector) return;
+  fields.Object(key, [&](Fields& f) {
+    f.Map("matchLabels", selector->match_labels);
+    f.List("matchExpressions", selector->match_expressions, RequirementFields);
+  });
+}
+
+void PodTerm(Fields& fields, const k8s::PodAffinityTerm& term) {
+  fields.Text("topologyKey", term.topology_key);
+  Selector(fields, "labelSelector", term.selector);
+  fields.Texts("namespaces", term.namespaces);
+  Selector(fields, "namespaceSelector", term.namespace_selector);
+  fields.Texts("matchLabelKeys", term.match_label_keys);
+  fields.Texts("mismatchLabelKeys", term.mismatch_label_keys);
+}
+
+void PodTerms(Fields& fields, std::string_view key, const k8s::PodAffinity& affinity) {
+  if (affinity.empty()) return;
+  fields.Object(key, [&](Fields& f) {
+    f.List("requiredDuringSchedulingIgnoredDuringExecution", affinity.required, PodTerm);
+    f.List("preferredDuringSchedulingIgnoredDuringExecution", affinity.preferred,
+           [](Fields& weighted, const k8s::WeightedPodAffinityTerm& term) {
+             weighted.Number("weight", std::optional(term.weight));
+             weighted.Object("podAffinityTerm", [&](Fields& t) { PodTerm(t, term.term); });
+           });
+  });
+}
+
+void SpreadFields(Fields& fields, const k8s::TopologySpreadConstraint& constraint) {
+  fields.Number("maxSkew", std::optional(constraint.max_skew));
+  fields.Text("topologyKey", constraint.topology_key);
+  fields.Text("whenUnsatisfiable",
+              constraint.when_unsatisfiable == k8s::WhenUnsatisfiable::kDoNotSchedule
+                  ? "DoNotSchedule"
+                  : "ScheduleAnyway");
+  Selector(fields, "labelSelector", constraint.selector);
+  if (constraint.min_domains != 1) {
+    fields.Number("minDomains", std::optional(constraint.min_domains));
+  }
+  const auto policy = [&](std::string_view key, k8s::NodeInclusionPolicy value) {
+    fields.Text(key, value == k8s::NodeInclusionPolicy::kHonor ? "Honor" : "Ignore");
+  };
+  policy("nodeAffinityPolicy", constraint.node_affinity_policy);
+  policy("nodeTaintsPolicy", constraint.node_taints_policy);
+  fields.Texts("matchLabelKeys", constraint.match_label_keys);
 }
 
 void Resources(Fields& fields, const k8s::ResourceRequirements& resources) {
@@ -216,11 +267,16 @@ void Spec(Fields& f, const k8s::PodSpec& spec) {
   f.List("schedulingGates", spec.scheduling_gates,
          [](Fields& gate, const std::string& name) { gate.Text("name", name); });
   f.Map("nodeSelector", spec.node_selector);
-  if (spec.node_affinity.has_value()) {
+  if (spec.node_affinity || !spec.pod_affinity.empty() || !spec.pod_anti_affinity.empty()) {
     f.Object("affinity", [&](Fields& affinity) {
-      affinity.Object("nodeAffinity", [&](Fields& node) { Affinity(node, *spec.node_affinity); });
+      if (spec.node_affinity) {
+        affinity.Object("nodeAffinity", [&](Fields& node) { Affinity(node, *spec.node_affinity); });
+      }
+      PodTerms(affinity, "podAffinity", spec.pod_affinity);
+      PodTerms(affinity, "podAntiAffinity", spec.pod_anti_affinity);
     });
   }
+  f.List("topologySpreadConstraints", spec.topology_spread, SpreadFields);
   f.List("tolerations", spec.tolerations, [](Fields& t, const k8s::Toleration& toleration) {
     t.Text("key", toleration.key);
     t.Text("operator", NameOf(toleration.op));

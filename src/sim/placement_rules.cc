@@ -40,6 +40,10 @@ void ReadArguments(const framework::ProfileConfiguration& profile, ProfileRules&
     if (entry.plugin->name == "NodeAffinity" && entry.args->Find("addedAffinity") != nullptr) {
       rules.complete = false;
     }
+    if (entry.plugin->name == "PodTopologySpread" &&
+        entry.args->Find("defaultConstraints") != nullptr) {
+      rules.complete = false;
+    }
   }
 }
 
@@ -50,6 +54,7 @@ void Switch(std::string_view plugin, ProfileRules& rules) {
       {"NodePorts", &rules.ports},        {"NodeResourcesFit", &rules.fit},
       {"VolumeBinding", &rules.volumes},  {"VolumeRestrictions", &rules.volumes},
       {"VolumeZone", &rules.volumes},     {"NodeVolumeLimits", &rules.volumes},
+      {"PodTopologySpread", &rules.pods}, {"InterPodAffinity", &rules.pods},
   };
   for (const auto& [name, flag] : known) {
     if (plugin != name) continue;

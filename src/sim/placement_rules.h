@@ -21,6 +21,7 @@ struct ProfileRules {
   bool node_name = false, unschedulable = false, taints = false, affinity = false;
   bool ports = false, fit = false;
   bool volumes = false;                     // pods with volumes are not fully understood
+  bool pods = false;                        // looks at other pods, which is not understood here
   std::set<std::string> ignored_resources;  // of fit: names, and groups as "group/"
   bool complete = true;  // every filter of the profile is among those above, and fully understood
 };

@@ -13,9 +13,9 @@
 #include <map>
 #include <string>
 
+#include "scenario/timing.h"
 #include "sim/agenda.h"
 #include "sim/store.h"
-#include "scenario/timing.h"
 
 namespace knx::sim {
 

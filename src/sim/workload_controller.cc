@@ -57,8 +57,14 @@ k8s::Pod PodFromTemplate(const k8s::PodTemplate& pod_template, std::string_view 
   pod.meta.namespace_ = owner.namespace_;
   pod.meta.labels = pod_template.meta.labels;
   pod.meta.annotations = pod_template.meta.annotations;
-  pod.meta.owners = {
-      {.kind = std::string(owner_kind), .name = owner.name, .uid = owner.uid, .controller = true}};
+  const std::string_view api_version = owner_kind == "ReplicationController" ? "v1"
+                                       : owner_kind == "Job"                 ? "batch/v1"
+                                                                             : "apps/v1";
+  pod.meta.owners = {{.kind = std::string(owner_kind),
+                      .name = owner.name,
+                      .uid = owner.uid,
+                      .controller = true,
+                      .api_version = std::string(api_version)}};
   pod.spec = pod_template.spec;
   return pod;
 }
@@ -206,7 +212,8 @@ void WorkloadController::ReconcileDeployment(const k8s::Workload& deployment) {
   set.meta.owners = {{.kind = "Deployment",
                       .name = deployment.meta.name,
                       .uid = deployment.meta.uid,
-                      .controller = true}};
+                      .controller = true,
+                      .api_version = "apps/v1"}};
   set.replicas = deployment.replicas;
   set.selector = deployment.selector;
   set.pod_template = deployment.pod_template;

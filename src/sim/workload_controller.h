@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "scenario/timing.h"
 #include "sim/agenda.h"
 #include "sim/api_server.h"
 #include "sim/store.h"
-#include "scenario/timing.h"
 
 namespace knx::sim {
 

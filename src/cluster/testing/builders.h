@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -155,6 +156,41 @@ class PodBuilder {
     Affinity().preferred.push_back({weight, std::move(term)});
     return *this;
   }
+  PodBuilder& Namespace(std::string name) {
+    pod_.meta.namespace_ = std::move(name);
+    return *this;
+  }
+  // Terms about other pods: near them, apart from them, and as a wish with a weight.
+  PodBuilder& Near(k8s::PodAffinityTerm term) {
+    pod_.spec.pod_affinity.required.push_back(std::move(term));
+    return *this;
+  }
+  PodBuilder& Apart(k8s::PodAffinityTerm term) {
+    pod_.spec.pod_anti_affinity.required.push_back(std::move(term));
+    return *this;
+  }
+  PodBuilder& PrefersNear(std::int32_t weight, k8s::PodAffinityTerm term) {
+    pod_.spec.pod_affinity.preferred.push_back({weight, std::move(term)});
+    return *this;
+  }
+  PodBuilder& PrefersApart(std::int32_t weight, k8s::PodAffinityTerm term) {
+    pod_.spec.pod_anti_affinity.preferred.push_back({weight, std::move(term)});
+    return *this;
+  }
+  PodBuilder& Spread(k8s::TopologySpreadConstraint constraint) {
+    pod_.spec.topology_spread.push_back(std::move(constraint));
+    return *this;
+  }
+  PodBuilder& ControlledBy(std::string kind, std::string name,
+                           std::string api_version = "apps/v1") {
+    pod_.meta.owners.push_back({std::move(kind), name, name, true, std::move(api_version)});
+    return *this;
+  }
+  PodBuilder& BeingDeleted(bool value = true) {
+    pod_.meta.deleted.reset();
+    if (value) pod_.meta.deleted = Time{1};
+    return *this;
+  }
   PodBuilder& Tolerates(k8s::Toleration toleration) {
     pod_.spec.tolerations.push_back(std::move(toleration));
     return *this;
@@ -203,6 +239,40 @@ class PodBuilder {
 inline k8s::Requirement Label(std::string key, k8s::SelectorOperator op,
                               std::vector<std::string> values = {}) {
   return {std::move(key), op, std::move(values)};
+}
+
+// A selector that wants these labels.
+inline k8s::LabelSelector Labelled(k8s::StringMap labels) { return {std::move(labels), {}}; }
+
+// A term about the pods with these labels, in the pod's own namespace unless more is said.
+inline k8s::PodAffinityTerm Pods(std::string topology_key,
+                                 std::optional<k8s::LabelSelector> selector,
+                                 std::vector<std::string> namespaces = {},
+                                 std::optional<k8s::LabelSelector> namespace_selector = {}) {
+  k8s::PodAffinityTerm term;
+  term.topology_key = std::move(topology_key);
+  term.selector = std::move(selector);
+  term.namespaces = std::move(namespaces);
+  term.namespace_selector = std::move(namespace_selector);
+  return term;
+}
+
+inline k8s::TopologySpreadConstraint Evenly(
+    std::string topology_key, std::optional<k8s::LabelSelector> selector, std::int32_t max_skew = 1,
+    k8s::WhenUnsatisfiable action = k8s::WhenUnsatisfiable::kDoNotSchedule) {
+  k8s::TopologySpreadConstraint constraint;
+  constraint.topology_key = std::move(topology_key);
+  constraint.selector = std::move(selector);
+  constraint.max_skew = max_skew;
+  constraint.when_unsatisfiable = action;
+  return constraint;
+}
+
+inline k8s::Namespace NamespaceWith(std::string name, k8s::StringMap labels) {
+  k8s::Namespace out;
+  out.meta.name = std::move(name);
+  out.meta.labels = std::move(labels);
+  return out;
 }
 
 inline NodeRow AddNode(State& state, const k8s::Node& node) {

@@ -22,6 +22,10 @@ namespace knx::plugins::testing {
 inline framework::PodView View(const cluster::State& state, cluster::PodId id) {
   return {state, state.class_of(id), id};
 }
+// With how it stands to other pods.
+inline framework::PodView RelatedView(cluster::State& state, cluster::PodId id) {
+  return {state, state.class_of(id), id, state.RelationOf(id)};
+}
 
 struct Answer {
   framework::Code code = framework::Code::kSuccess;

@@ -1,0 +1,115 @@
+#include "plugins/kube/inter_pod_affinity/affinity_filter.h"
+
+#include <algorithm>
+
+namespace knx::plugins {
+
+using cluster::PodSelectorId;
+using cluster::Topology;
+
+PodAffinityFilter::PodAffinityFilter(const framework::PodView& pod) {
+  const cluster::Kinship& kinship = pod.state.kinship();
+  const cluster::Relation& relation = kinship.Get(pod.relation);
+  const cluster::ClassTerms& terms = pod.pod_class.terms;
+  for (const PodSelectorId id : terms.near) {
+    OfKey& key = Of(pod.state, kinship.Get(id).topology_key);
+    if (key.requires_near) continue;
+    key.requires_near = true;
+    key.near.Add(terms.near_all, cluster::kAllPods, 1);
+  }
+  for (const PodSelectorId id : terms.apart) {
+    Of(pod.state, kinship.Get(id).topology_key).apart.Add(id, cluster::kAllPods, 1);
+  }
+  for (const PodSelectorId id : relation.meant_by) {
+    const Symbol key = kinship.Get(id).topology_key;
+    if (key.valid()) Of(pod.state, key).existing.Add(id, cluster::kApart, 1);
+  }
+  means_itself_ = terms.near_all.valid() && relation.MeantBy(terms.near_all);
+  Refresh();
+}
+
+PodAffinityFilter::OfKey& PodAffinityFilter::Of(const cluster::State& state, Symbol key) {
+  const auto it =
+      std::find_if(keys_.begin(), keys_.end(), [key](const OfKey& k) { return k.key == key; });
+  return it != keys_.end() ? *it : keys_.emplace_back(state, key);
+}
+
+PodAffinityFilter::Reason PodAffinityFilter::ReasonOf(const OfKey& key,
+                                                      std::uint32_t domain) const {
+  if (domain == Topology::kNowhere) return key.requires_near ? kNotNear : kNone;
+  if (key.requires_near && key.near.sums()[domain] <= 0 && !may_be_first_) return kNotNear;
+  if (key.apart.sums()[domain] > 0) return kNotApart;
+  return key.existing.sums()[domain] > 0 ? kOthersWantApart : kNone;
+}
+
+void PodAffinityFilter::Judge(OfKey& key, std::uint32_t domain) {
+  const Reason before = key.reasons[domain];
+  const Reason now = ReasonOf(key, domain);
+  if (before == now) return;
+  key.reasons[domain] = now;
+  if (before == kNone) ++forbidden_;
+  if (now == kNone) --forbidden_;
+}
+
+void PodAffinityFilter::JudgeAll(OfKey& key) {
+  for (const Reason reason : key.reasons) forbidden_ -= reason == kNone ? 0 : 1;
+  key.reasons.assign(key.near.topology().domain_limit(), kNone);
+  for (std::uint32_t d = 0; d < key.reasons.size(); ++d) Judge(key, d);
+}
+
+void PodAffinityFilter::RefreshKey(OfKey& key) {
+  changed_.clear();
+  const bool near = key.near.Refresh(changed_);
+  const bool apart = key.apart.Refresh(changed_);
+  const bool existing = key.existing.Refresh(changed_);
+  if (near || apart || existing) return JudgeAll(key);
+  for (const std::uint32_t domain : changed_) Judge(key, domain);
+}
+
+void PodAffinityFilter::Refresh() {
+  for (OfKey& key : keys_) RefreshKey(key);
+  const bool first = means_itself_ && std::all_of(keys_.begin(), keys_.end(), [](const OfKey& key) {
+                       return key.near.total() == 0;
+                     });
+  if (first == may_be_first_) return;
+  may_be_first_ = first;
+  for (OfKey& key : keys_) JudgeAll(key);
+}
+
+void PodAffinityFilter::Filter(framework::NodeRows nodes, framework::Verdicts& out) const {
+  if (forbidden_ == 0) return;
+  std::vector<std::pair<const std::uint32_t*, const Reason*>> columns;
+  for (const OfKey& key : keys_) {
+    columns.emplace_back(key.near.topology().domains().data(), key.reasons.data());
+  }
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    Reason worst = kNone;
+    for (const auto& [domains, reasons] : columns) {
+      const Reason reason = reasons[domains[nodes[i].index]];
+      if (reason != kNone && (worst == kNone || reason < worst)) worst = reason;
+    }
+    if (worst == kNone) continue;
+    out.Reject(i,
+               worst == kNotNear ? framework::Code::kUnresolvable : framework::Code::kUnschedulable,
+               worst);
+  }
+}
+
+void PodAffinityFilter::Explain(const framework::Verdict& verdict,
+                                std::vector<std::string>& reasons) const {
+  switch (static_cast<Reason>(verdict.detail)) {
+    case kNone:
+      break;
+    case kNotNear:
+      reasons.emplace_back("node(s) didn't match pod affinity rules");
+      break;
+    case kNotApart:
+      reasons.emplace_back("node(s) didn't match pod anti-affinity rules");
+      break;
+    case kOthersWantApart:
+      reasons.emplace_back("node(s) didn't satisfy existing pods anti-affinity rules");
+      break;
+  }
+}
+
+}  // namespace knx::plugins

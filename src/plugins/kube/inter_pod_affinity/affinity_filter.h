@@ -1,0 +1,54 @@
+// Prepared for a class and relation: which domains are forbidden, and why.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cluster/state.h"
+#include "framework/plugin.h"
+#include "plugins/common/domain_sums.h"
+
+namespace knx::plugins {
+
+class PodAffinityFilter final : public framework::NodeFilter {
+ public:
+  explicit PodAffinityFilter(const framework::PodView& pod);
+
+  // Nothing could ever be rejected.
+  [[nodiscard]] bool empty() const { return keys_.empty(); }
+
+  void Filter(framework::NodeRows nodes, framework::Verdicts& out) const override;
+  void Explain(const framework::Verdict& verdict, std::vector<std::string>& reasons) const override;
+  void Refresh() override;
+
+ private:
+  // Why a domain is forbidden; of several reasons the first here counts.
+  enum Reason : std::uint8_t { kNone, kNotNear, kNotApart, kOthersWantApart };
+  // All that is asked about one label of nodes.
+  struct OfKey {
+    OfKey(const cluster::State& state, Symbol topology_key)
+        : key(topology_key),
+          near(state, topology_key),
+          apart(state, topology_key),
+          existing(state, topology_key) {}
+    Symbol key;
+    bool requires_near = false;
+    DomainSums near, apart, existing;
+    std::vector<Reason> reasons;  // by domain
+  };
+  OfKey& Of(const cluster::State& state, Symbol key);
+  void RefreshKey(OfKey& key);
+  void JudgeAll(OfKey& key);
+  void Judge(OfKey& key, std::uint32_t domain);
+  [[nodiscard]] Reason ReasonOf(const OfKey& key, std::uint32_t domain) const;
+
+  std::vector<OfKey> keys_;
+  bool means_itself_ = false;  // the pod is one of those it wants near
+  // Nobody it wants near is anywhere, and it is one of them: it may be the first.
+  bool may_be_first_ = false;
+  std::size_t forbidden_ = 0;  // domains, over all keys
+  std::vector<std::uint32_t> changed_;
+};
+
+}  // namespace knx::plugins
