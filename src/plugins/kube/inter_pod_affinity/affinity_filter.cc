@@ -1,11 +1,19 @@
 #include "plugins/kube/inter_pod_affinity/affinity_filter.h"
 
 #include <algorithm>
+#include <array>
 
 namespace knx::plugins {
 
 using cluster::PodSelectorId;
 using cluster::Topology;
+
+namespace {
+
+// Rows that are judged by one key after the other while what is known of them is at hand.
+constexpr std::size_t kBlock = 256;
+
+}  // namespace
 
 PodAffinityFilter::PodAffinityFilter(const framework::PodView& pod) {
   const cluster::Kinship& kinship = pod.state.kinship();
@@ -78,20 +86,24 @@ void PodAffinityFilter::Refresh() {
 
 void PodAffinityFilter::Filter(framework::NodeRows nodes, framework::Verdicts& out) const {
   if (forbidden_ == 0) return;
-  std::vector<std::pair<const std::uint32_t*, const Reason*>> columns;
-  for (const OfKey& key : keys_) {
-    columns.emplace_back(key.near.topology().domains().data(), key.reasons.data());
-  }
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    Reason worst = kNone;
-    for (const auto& [domains, reasons] : columns) {
-      const Reason reason = reasons[domains[nodes[i].index]];
-      if (reason != kNone && (worst == kNone || reason < worst)) worst = reason;
+  std::array<Reason, kBlock> found;
+  for (std::size_t begin = 0; begin < nodes.size(); begin += kBlock) {
+    const framework::NodeRows block = nodes.subspan(begin, std::min(kBlock, nodes.size() - begin));
+    found.fill(kNone);
+    for (const OfKey& key : keys_) {
+      const std::uint32_t* const domains = key.near.topology().domains().data();
+      const Reason* const reasons = key.reasons.data();
+      for (std::size_t i = 0; i < block.size(); ++i) {
+        found[i] = std::min(found[i], reasons[domains[block[i].index]]);
+      }
     }
-    if (worst == kNone) continue;
-    out.Reject(i,
-               worst == kNotNear ? framework::Code::kUnresolvable : framework::Code::kUnschedulable,
-               worst);
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      if (found[i] == kNone) continue;
+      const bool hopeless = found[i] == kNotNear;
+      out.Reject(begin + i,
+                 hopeless ? framework::Code::kUnresolvable : framework::Code::kUnschedulable,
+                 found[i]);
+    }
   }
 }
 

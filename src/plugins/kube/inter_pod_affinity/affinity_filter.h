@@ -24,7 +24,7 @@ class PodAffinityFilter final : public framework::NodeFilter {
 
  private:
   // Why a domain is forbidden; of several reasons the first here counts.
-  enum Reason : std::uint8_t { kNone, kNotNear, kNotApart, kOthersWantApart };
+  enum Reason : std::uint8_t { kNotNear, kNotApart, kOthersWantApart, kNone };
   // All that is asked about one label of nodes.
   struct OfKey {
     OfKey(const cluster::State& state, Symbol topology_key)

@@ -1,6 +1,15 @@
 #include "plugins/kube/pod_topology_spread/spread_filter.h"
 
+#include <algorithm>
+#include <array>
+
 namespace knx::plugins {
+namespace {
+
+// Rows that are judged by one constraint after the other while what is known of them is at hand.
+constexpr std::size_t kBlock = 256;
+
+}  // namespace
 
 void SpreadFilter::FindLimits() {
   limits_.clear();
@@ -13,27 +22,30 @@ void SpreadFilter::FindLimits() {
 }
 
 void SpreadFilter::Filter(framework::NodeRows nodes, framework::Verdicts& out) const {
-  struct Column {
-    const std::uint32_t* domains;
-    const std::int32_t* pods;
-    std::int64_t limit;
-  };
-  std::vector<Column> columns;
-  for (std::size_t c = 0; c < limits_.size(); ++c) {
-    const SpreadCounts::Count& count = counts_.counts()[c];
-    columns.push_back({count.topology->domains().data(), count.pods.data(), limits_[c]});
-  }
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    for (const Column& column : columns) {
-      const std::uint32_t domain = column.domains[nodes[i].index];
-      if (domain == cluster::Topology::kNowhere) {
-        out.Reject(i, framework::Code::kUnresolvable, kNoLabel);
-        break;
+  std::array<Detail, kBlock> found;
+  for (std::size_t begin = 0; begin < nodes.size(); begin += kBlock) {
+    const framework::NodeRows block = nodes.subspan(begin, std::min(kBlock, nodes.size() - begin));
+    found.fill(kFits);
+    for (std::size_t c = 0; c < limits_.size(); ++c) {
+      const SpreadCounts::Count& count = counts_.counts()[c];
+      const std::uint32_t* const domains = count.topology->domains().data();
+      const std::int32_t* const pods = count.pods.data();
+      const std::int64_t limit = limits_[c];
+      for (std::size_t i = 0; i < block.size(); ++i) {
+        const std::uint32_t domain = domains[block[i].index];
+        const Detail here = domain == cluster::Topology::kNowhere ? kNoLabel
+                            : pods[domain] > limit                ? kTooMany
+                                                                  : kFits;
+        // Of two constraints that a node breaks, the first gives the reason.
+        found[i] = found[i] == kFits ? here : found[i];
       }
-      if (column.pods[domain] > column.limit) {
-        out.Reject(i, framework::Code::kUnschedulable, kTooMany);
-        break;
-      }
+    }
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      if (found[i] == kFits) continue;
+      const bool hopeless = found[i] == kNoLabel;
+      out.Reject(begin + i,
+                 hopeless ? framework::Code::kUnresolvable : framework::Code::kUnschedulable,
+                 found[i]);
     }
   }
 }

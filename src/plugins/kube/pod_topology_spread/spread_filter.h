@@ -34,7 +34,7 @@ class SpreadFilter final : public framework::NodeFilter {
   }
 
  private:
-  enum Detail : std::uint64_t { kTooMany, kNoLabel };
+  enum Detail : std::uint8_t { kFits, kTooMany, kNoLabel };
   void FindLimits();
 
   SpreadCounts counts_;

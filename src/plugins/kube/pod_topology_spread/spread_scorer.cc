@@ -1,6 +1,7 @@
 #include "plugins/kube/pod_topology_spread/spread_scorer.h"
 
 #include <algorithm>
+#include <array>
 
 #include "k8s/names.h"
 #include "plugins/common/go_math.h"
@@ -8,6 +9,13 @@
 namespace knx::plugins {
 
 using cluster::Topology;
+
+namespace {
+
+// Rows that are scored by one constraint after the other while what they have got is at hand.
+constexpr std::size_t kBlock = 256;
+
+}  // namespace
 
 SpreadScorer::SpreadScorer(const framework::PodView& pod, SpreadConstraints constraints)
     : state_(pod.state), counts_(pod, std::move(constraints)) {
@@ -107,35 +115,34 @@ void SpreadScorer::OnFeasible(framework::NodeRows feasible) {
 }
 
 void SpreadScorer::Score(framework::NodeRows nodes, std::span<std::int64_t> raw) const {
-  struct Column {
-    const std::uint32_t* domains;
-    const double* terms;         // by domain; nullptr: by row
-    const std::int32_t* on_row;  // pods
-    double weight, base;
-  };
-  std::vector<Column> columns;
-  for (std::size_t p = 0; p < parts_.size(); ++p) {
-    const Part& part = parts_[p];
-    columns.push_back({counts_.counts()[p].topology->domains().data(),
-                       part.by_node ? nullptr : part.terms.data(), part.on_row.data(), part.weight,
-                       part.base});
+  std::array<double, kBlock> scores;
+  for (std::size_t begin = 0; begin < nodes.size(); begin += kBlock) {
+    const framework::NodeRows block = nodes.subspan(begin, std::min(kBlock, nodes.size() - begin));
+    scores.fill(0);
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      AddPart(parts_[p], *counts_.counts()[p].topology, block, scores.data());
+    }
+    for (std::size_t i = 0; i < block.size(); ++i) raw[begin + i] = RoundHalfUp(scores[i]);
+    if (!some_ignored_) continue;
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      if (Ignored(block[i])) raw[begin + i] = framework::kIgnored;
+    }
   }
+}
+
+void SpreadScorer::AddPart(const Part& part, const Topology& topology, framework::NodeRows nodes,
+                           double* scores) {
+  const std::uint32_t* const domains = topology.domains().data();
+  if (!part.by_node) {
+    const double* const terms = part.terms.data();
+    for (std::size_t i = 0; i < nodes.size(); ++i) scores[i] += terms[domains[nodes[i].index]];
+    return;
+  }
+  const std::int32_t* const on_row = part.on_row.data();
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const std::uint32_t row = nodes[i].index;
-    if (some_ignored_ && Ignored(nodes[i])) {
-      raw[i] = framework::kIgnored;
-      continue;
-    }
-    double score = 0;
-    for (const Column& column : columns) {
-      const std::uint32_t domain = column.domains[row];
-      if (column.terms != nullptr) {
-        score += column.terms[domain];
-      } else if (domain != Topology::kNowhere) {
-        score += static_cast<double>(column.on_row[row]) * column.weight + column.base;
-      }
-    }
-    raw[i] = RoundHalfUp(score);
+    const double term = static_cast<double>(on_row[row]) * part.weight + part.base;
+    scores[i] += domains[row] == Topology::kNowhere ? 0 : term;
   }
 }
 

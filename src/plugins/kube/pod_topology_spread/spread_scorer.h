@@ -38,6 +38,9 @@ class SpreadScorer final : public framework::NodeScorer {
   [[nodiscard]] bool Ignored(cluster::NodeRow row) const;
   [[nodiscard]] std::size_t CountValues(const SpreadCounts::Count& count,
                                         framework::NodeRows feasible, bool some_ignored);
+  // Adds to the scores of the nodes.
+  static void AddPart(const Part& part, const cluster::Topology& topology,
+                      framework::NodeRows nodes, double* scores);
   void FillTerms(Part& part, const SpreadCounts::Count& count) const;
 
   const cluster::State& state_;
