@@ -24,6 +24,8 @@ inline constexpr std::string_view kStorageClassBeta = "volume.beta.kubernetes.io
 inline constexpr std::string_view kMigratedPlugins = "storage.alpha.kubernetes.io/migrated-plugins";
 // The provisioner of a class whose volumes somebody makes by hand.
 inline constexpr std::string_view kNoProvisioner = "kubernetes.io/no-provisioner";
+// Finalizers of Kubernetes' own controllers.
+inline constexpr std::string_view kFinalizerJobTracking = "batch.kubernetes.io/job-tracking";
 
 // Resources.
 inline constexpr std::string_view kStorage = "storage";
@@ -41,6 +43,7 @@ inline constexpr std::string_view kReasonUnschedulable = "Unschedulable";
 inline constexpr std::string_view kReasonSchedulerError = "SchedulerError";
 inline constexpr std::string_view kReasonSchedulingGated = "SchedulingGated";
 inline constexpr std::string_view kReasonInfeasible = "Infeasible";
+inline constexpr std::string_view kReasonDeferred = "Deferred";
 
 // Reasons and actions of events.
 inline constexpr std::string_view kEventScheduled = "Scheduled";

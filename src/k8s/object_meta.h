@@ -31,6 +31,7 @@ struct ObjectMeta {
   std::int64_t generation = 0;
   StringMap labels, annotations;
   std::vector<OwnerReference> owners;
+  std::vector<std::string> finalizers;   // keep it there after it was deleted
   std::optional<Time> created, deleted;  // deleted: deletionTimestamp
   friend bool operator==(const ObjectMeta&, const ObjectMeta&) = default;
 };

@@ -75,6 +75,7 @@ void ReadCommonMeta(Fields& fields, ObjectMeta& meta) {
   fields.Read("annotations", meta.annotations);
   fields.Read("creationTimestamp", meta.created);
   fields.Read("deletionTimestamp", meta.deleted);
+  fields.Read("finalizers", meta.finalizers);
   fields.ForEach("ownerReferences", [&](Fields& owner) {
     OwnerReference& out = meta.owners.emplace_back();
     owner.Read("apiVersion", out.api_version);

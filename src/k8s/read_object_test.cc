@@ -33,6 +33,7 @@ metadata:
   annotations: {note: "any text: here"}
   creationTimestamp: 1970-01-01T00:00:01Z
   deletionTimestamp: "1970-01-01T00:00:02Z"
+  finalizers: [example.com/hold]
   ownerReferences:
     - {apiVersion: apps/v1, kind: StatefulSet, name: web, uid: "77", controller: true}
 spec:
@@ -121,6 +122,7 @@ TEST(ReadManifests, ReadsTheMetadataOfAPod) {
                                               .uid = "77",
                                               .controller = true,
                                               .api_version = "apps/v1"}},
+                                  .finalizers = {"example.com/hold"},
                                   .created = Time{1'000'000'000},
                                   .deleted = Time{2'000'000'000}}));
 }

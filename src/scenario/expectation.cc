@@ -58,9 +58,16 @@ std::string TextMatch::ToString() const {
 std::string Expectation::ToString() const {
   std::vector<std::string> parts;
   const std::pair<std::string_view, const std::optional<NumberRange>&> numbers[] = {
-      {"there", count},       {"placed", placed},       {"pending", pending},
-      {"running", running},   {"succeeded", succeeded}, {"failed", failed},
-      {"attempts", attempts}, {"evictions", evictions}, {"bind failures", bind_failures}};
+      {"there", count},
+      {"placed", placed},
+      {"pending", pending},
+      {"running", running},
+      {"succeeded", succeeded},
+      {"failed", failed},
+      {"being deleted", terminating},
+      {"attempts", attempts},
+      {"evictions", evictions},
+      {"bind failures", bind_failures}};
   for (const auto& [what, range] : numbers) {
     if (range) parts.push_back(fmt::format("{} {}", range->ToString(), what));
   }

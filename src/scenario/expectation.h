@@ -60,7 +60,8 @@ struct Expectation {
 
   // About these pods.
   PodSelection pods;
-  std::optional<NumberRange> count, placed, pending, running, succeeded, failed, attempts;
+  std::optional<NumberRange> count, placed, pending, running, succeeded, failed, terminating,
+      attempts;
   std::vector<std::string> on, not_on;  // names of nodes, '*' for any text
   std::optional<std::string> nominated;
   std::string reason;  // of every one that has no node; there must be one

@@ -132,7 +132,7 @@ YamlNode PodSpec(const YamlNode& create) {
   return spec;
 }
 
-// Labels and annotations of a pod, or of a template.
+// Labels, annotations and finalizers of a pod, or of a template.
 YamlNode PodMeta(const YamlNode& create, std::string_view default_app) {
   YamlNode meta = Empty(YamlNode::Kind::kMap, create);
   if (create.Find("labels") != nullptr) {
@@ -147,6 +147,7 @@ YamlNode PodMeta(const YamlNode& create, std::string_view default_app) {
   Move(create, "run_for", annotations, kRunFor);
   Move(create, "ends_as", annotations, kEndsAs);
   PutUnlessEmpty(meta, "annotations", std::move(annotations));
+  Move(create, "finalizers", meta, "finalizers");
   return meta;
 }
 
@@ -216,8 +217,8 @@ void CheckWork(FieldReader& fields, const WorkKind*& kind) {
   }
   Duration run_for;
   fields.Read("run_for", run_for);
-  fields.Allow(
-      {"namespace", "count", "first", "every", "random_gaps", "labels", "annotations", "gates"});
+  fields.Allow({"namespace", "count", "first", "every", "random_gaps", "labels", "annotations",
+                "finalizers", "gates"});
 }
 
 }  // namespace
@@ -251,13 +252,14 @@ Result<YamlNode> NodeManifest(const YamlNode& short_form, TreePlace place) {
       [](FieldReader& fields) {
         std::string name;
         fields.Require("name", name);
-        fields.Allow(
-            {"count", "first", "labels", "taints", "unschedulable", "allocatable", "images"});
+        fields.Allow({"count", "first", "labels", "finalizers", "taints", "unschedulable",
+                      "allocatable", "images"});
       }));
   YamlNode out = Manifest(short_form, "v1", "Node");
   YamlNode meta = Empty(YamlNode::Kind::kMap, short_form);
   Move(short_form, "name", meta, "name");
   Move(short_form, "labels", meta, "labels");
+  Move(short_form, "finalizers", meta, "finalizers");
   Put(out, "metadata", std::move(meta));
   YamlNode spec = Empty(YamlNode::Kind::kMap, short_form);
   Move(short_form, "taints", spec, "taints");

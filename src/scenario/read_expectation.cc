@@ -89,10 +89,10 @@ void CheckTimes(FieldReader& fields, const Expectation& out) {
 }
 
 bool SaysSomething(const Expectation& e) {
-  return e.count || e.placed || e.pending || e.running || e.succeeded || e.failed || e.attempts ||
-         !e.on.empty() || !e.not_on.empty() || e.nominated || !e.reason.empty() ||
-         !e.message.empty() || !e.spread.empty() || !e.events.empty() || e.evictions ||
-         e.bind_failures || !e.nodes.empty();
+  return e.count || e.placed || e.pending || e.running || e.succeeded || e.failed ||
+         e.terminating || e.attempts || !e.on.empty() || !e.not_on.empty() || e.nominated ||
+         !e.reason.empty() || !e.message.empty() || !e.spread.empty() || !e.events.empty() ||
+         e.evictions || e.bind_failures || !e.nodes.empty();
 }
 
 }  // namespace
@@ -110,6 +110,7 @@ void ReadExpectation(FieldReader& fields, Expectation& out) {
   ReadRange(fields, "running", out.running);
   ReadRange(fields, "succeeded", out.succeeded);
   ReadRange(fields, "failed", out.failed);
+  ReadRange(fields, "terminating", out.terminating);
   ReadRange(fields, "attempts", out.attempts);
   ReadNames(fields, "on", out.on);
   ReadNames(fields, "not_on", out.not_on);

@@ -104,6 +104,7 @@ void ReadUpdatePod(FieldReader& fields, UpdatePod& out) {
   fields.Read("labels", out.labels);
   fields.Read("remove_labels", out.remove_labels);
   fields.Read("remove_gates", out.remove_gates);
+  fields.Read("remove_finalizers", out.remove_finalizers);
   k8s::ReadTolerations(fields, out.tolerations);
   if (k8s::ResourceList list; k8s::ReadResourceList(fields, "requests", list)) {
     out.requests = std::move(list);
@@ -122,6 +123,7 @@ void ReadUpdateNode(FieldReader& fields, UpdateNode& out) {
   fields.Read("labels", out.labels);
   fields.Read("remove_labels", out.remove_labels);
   fields.Read("remove_taints", out.remove_taints);
+  fields.Read("remove_finalizers", out.remove_finalizers);
   k8s::ReadTaints(fields, out.taints);
   k8s::ReadResourceList(fields, "allocatable", out.allocatable);
 }

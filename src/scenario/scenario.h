@@ -61,13 +61,15 @@ struct UpdateNode {
   std::string node;
   k8s::StringMap labels;
   std::vector<std::string> remove_labels, remove_taints;
+  std::vector<std::string> remove_finalizers;  // "*": every one
   std::vector<k8s::Taint> taints;
   k8s::ResourceList allocatable;
 };
 struct UpdatePod {
   PodSelection pods;
   k8s::StringMap labels;
-  std::vector<std::string> remove_labels, remove_gates;  // "*": every gate
+  std::vector<std::string> remove_labels;
+  std::vector<std::string> remove_gates, remove_finalizers;  // "*": every one
   std::vector<k8s::Toleration> tolerations;
   std::optional<k8s::ResourceList> requests;  // of the first container
 };

@@ -99,7 +99,7 @@ TEST(MakeObjects, TurnsShortFormsIntoObjects) {
   const auto pods = Make(
       "{ pod: web-$i, namespace: shop, labels: { n: \"$i\" }, requests: { cpu: 2 }, gates: [g], "
       "host_ports: [80], run_for: 3s, priority_class: p, node_selector: { a: b }, grace: 5, "
-      "tolerations: [{ key: k, operator: Exists }] }",
+      "tolerations: [{ key: k, operator: Exists }], finalizers: [f] }",
       7);
   ASSERT_EQ(pods.size(), 1U);
   const auto& pod = std::get<k8s::Pod>(pods[0]);
@@ -114,6 +114,7 @@ TEST(MakeObjects, TurnsShortFormsIntoObjects) {
   EXPECT_EQ(pod.spec.node_selector, (k8s::StringMap{{"a", "b"}}));
   EXPECT_EQ(pod.spec.tolerations.size(), 1U);
   EXPECT_EQ(pod.spec.termination_grace_seconds, 5);
+  EXPECT_EQ(pod.meta.finalizers, std::vector<std::string>{"f"});
   EXPECT_EQ(pod.meta.annotations, (k8s::StringMap{{"sim.kubenexus.io/run-for", "3s"}}));
 
   const auto jobs = Make("{ job: j, parallelism: 3, completions: 4, indexed: true }");

@@ -136,6 +136,8 @@ Status AdmitPod(const Store& store, k8s::Pod& pod) {
   pod.status = {};
   pod.status.phase = phase;
   pod.meta.deleted.reset();
+  // The job controller here keeps account without it, so it would never take it away.
+  std::erase(pod.meta.finalizers, k8s::names::kFinalizerJobTracking);
   pod.meta.generation = 1;
   if (!pod.spec.scheduling_gates.empty()) {
     SetCondition(pod.status.conditions,

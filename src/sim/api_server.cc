@@ -257,6 +257,10 @@ Status ApiServer::UpdatePod(const std::string& key, Actor by,
   if (current == nullptr) return NoSuch("pods", key.substr(key.find('/') + 1));
   k8s::Pod next = *current;
   change(next);
+  if (next.meta.finalizers.empty() && held_.contains(current->meta.uid)) {
+    Erase(*current, by);
+    return Ok();
+  }
   if (!(next.spec == current->spec)) ++next.meta.generation;
   store_.Put(std::move(next), by);
   return Ok();
@@ -268,7 +272,11 @@ Status ApiServer::UpdateNode(const std::string& name, Actor by,
   if (current == nullptr) return NoSuch("nodes", name);
   k8s::Node next = *current;
   change(next);
-  store_.Put(std::move(next), by);
+  if (next.meta.finalizers.empty() && next.meta.deleted.has_value()) {
+    store_.Erase<k8s::Node>(name, by);
+  } else {
+    store_.Put(std::move(next), by);
+  }
   return Ok();
 }
 
@@ -279,7 +287,7 @@ Status ApiServer::DeletePod(const std::string& key, Actor by,
   const std::int64_t grace =
       grace_seconds.value_or(current->spec.termination_grace_seconds.value_or(0));
   if (current->spec.node_name.empty() || IsFinished(*current) || grace == 0) {
-    store_.Erase<k8s::Pod>(key, by);
+    LetGo(*current, by);
     return Ok();
   }
   if (current->meta.deleted.has_value()) return Ok();
@@ -336,7 +344,40 @@ Status ApiServer::EvictPod(const std::string& key, Actor by, const Eviction& evi
 }
 
 void ApiServer::RemovePod(const std::string& key, std::string_view uid, Actor by) {
-  if (store_.FindPod(key, uid) != nullptr) store_.Erase<k8s::Pod>(key, by);
+  const PodPtr current = store_.FindPod(key, uid);
+  if (current == nullptr) return;
+  k8s::Pod next = *current;
+  // What is seen of it only if finalizers hold it: most programs that are told to stop fail.
+  if (!IsFinished(next)) next.status.phase = k8s::PodPhase::kFailed;
+  if (IsReady(next)) {
+    SetCondition(next.status.conditions,
+                 {.type = "Ready",
+                  .status = "False",
+                  .reason = "PodFailed",
+                  .message = {},
+                  .last_transition = {}},
+                 store_.now());
+  }
+  LetGo(std::move(next), by);
+}
+
+void ApiServer::LetGo(k8s::Pod pod, Actor by) {
+  if (pod.meta.finalizers.empty()) return Erase(pod, by);
+  held_.insert(pod.meta.uid);
+  pod.meta.deleted = std::min(pod.meta.deleted.value_or(store_.now()), store_.now());
+  if (!(pod == *store_.Find<k8s::Pod>(KeyOf(pod)))) store_.Put(std::move(pod), by);
+}
+
+void ApiServer::Erase(const k8s::Pod& pod, Actor by) {
+  held_.erase(pod.meta.uid);
+  store_.Erase<k8s::Pod>(KeyOf(pod), by);
+}
+
+Status ApiServer::DeleteNode(const std::string& name, Actor by) {
+  // Without finalizers, a node that is deleted is gone.
+  return UpdateNode(name, by, [this](k8s::Node& node) {
+    if (!node.meta.deleted.has_value()) node.meta.deleted = store_.now();
+  });
 }
 
 Status ApiServer::Delete(std::string_view kind, std::string_view namespace_, std::string_view name,
@@ -348,7 +389,7 @@ Status ApiServer::Delete(std::string_view kind, std::string_view namespace_, std
     return Ok();
   };
   if (kind == "Pod") return DeletePod(key, by);
-  if (kind == "Node") return erase(std::type_identity<k8s::Node>{}, std::string(name));
+  if (kind == "Node") return DeleteNode(std::string(name), by);
   if (kind == "Job") return erase(std::type_identity<k8s::Job>{}, key);
   if (kind == "Service") return erase(std::type_identity<k8s::Service>{}, key);
   if (kind == "Namespace") return erase(std::type_identity<k8s::Namespace>{}, std::string(name));

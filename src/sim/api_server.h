@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -39,7 +40,8 @@ class ApiServer {
                     const std::function<void(k8s::Node&)>& change);
 
   // A pod that runs somewhere gets a deletion timestamp and goes when its kubelet says so; every
-  // other is gone at once. Deleting twice is no error.
+  // other is gone at once. Finalizers hold both: they go when the last one is removed. Deleting
+  // twice is no error.
   Status DeletePod(const std::string& key, Actor by,
                    std::optional<std::int64_t> grace_seconds = {});
   // The same for a pod that somebody else than its owner wants to be gone: says so in a condition.
@@ -53,7 +55,8 @@ class ApiServer {
   // The kubelet, or the garbage collector for it, says that a pod is over.
   void RemovePod(const std::string& key, std::string_view uid, Actor by);
 
-  // By kind as in a manifest ("Deployment") and name; what it owns goes by itself later.
+  // By kind as in a manifest ("Deployment") and name; what it owns goes by itself later. Of what is
+  // no pod only a Node is held by finalizers: nobody here would remove those of the others.
   Status Delete(std::string_view kind, std::string_view namespace_, std::string_view name,
                 Actor by);
 
@@ -63,9 +66,14 @@ class ApiServer {
   template <class T>
   Result<std::string> CreateNew(T object, std::string_view resource, Actor by);
   Status CheckBudgets(const k8s::Pod& pod);
+  // Nothing but its finalizers keeps the pod any more.
+  void LetGo(k8s::Pod pod, Actor by);
+  Status DeleteNode(const std::string& name, Actor by);
+  void Erase(const k8s::Pod& pod, Actor by);
   void EnsureNamespace(const std::string& name);
 
   Store& store_;
+  std::set<std::string> held_;  // uids of pods that only finalizers keep
   std::int64_t evictions_ = 0;
 };
 

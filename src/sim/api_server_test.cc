@@ -149,6 +149,76 @@ TEST_F(ApiServerTest, DeletesGracefullyWhatRunsAndAtOnceWhatDoesNot) {
             "pods \"running\" not found");
 }
 
+TEST_F(ApiServerTest, KeepsAPodThatWaitsUntilItsLastFinalizerIsGone) {
+  k8s::Pod pod = PodForTest("held", "1");
+  pod.meta.finalizers = {"a", "batch.kubernetes.io/job-tracking", "b"};
+  cluster_.Create(pod);
+  EXPECT_EQ(cluster_.Pod("held")->meta.finalizers, (std::vector<std::string>{"a", "b"}));
+  const auto remove = [&](const char* name) {
+    const auto updated = cluster_.api().UpdatePod(
+        "default/held", Actor::kUser,
+        [&](k8s::Pod& next) { std::erase(next.meta.finalizers, std::string(name)); });
+    EXPECT_TRUE(updated.ok());
+  };
+  remove("a");
+  ASSERT_TRUE(cluster_.api().DeletePod("default/held", Actor::kUser).ok());
+  ASSERT_NE(cluster_.Pod("held"), nullptr);
+  EXPECT_EQ(cluster_.Pod("held")->meta.deleted, cluster_.agenda().now());
+  EXPECT_TRUE(cluster_.api().DeletePod("default/held", Actor::kUser).ok()) << "twice is fine";
+  EXPECT_EQ(BindError(Ref("held")),
+            "Operation cannot be fulfilled on pods/binding \"held\": pod held is being deleted, "
+            "cannot be assigned to a host");
+  remove("b");
+  EXPECT_EQ(cluster_.Pod("held"), nullptr);
+}
+
+TEST_F(ApiServerTest, KeepsAPodThatRanAsAFailedOneUntilItsLastFinalizerIsGone) {
+  cluster_.AddNodes(1, "4");
+  for (const char* name : {"graceful", "early", "forced"}) {
+    k8s::Pod pod = PodForTest(name, "1");
+    pod.meta.finalizers = {"hold"};
+    cluster_.Create(pod);
+  }
+  cluster_.Start();
+  cluster_.RunFor(Duration::Seconds(5));
+  const auto remove = [&](const std::string& name) {
+    (void)cluster_.api().UpdatePod("default/" + name, Actor::kUser,
+                                   [](k8s::Pod& next) { next.meta.finalizers.clear(); });
+  };
+  ASSERT_TRUE(cluster_.api().DeletePod("default/graceful", Actor::kUser).ok());
+  ASSERT_TRUE(cluster_.api().DeletePod("default/early", Actor::kUser).ok());
+  ASSERT_TRUE(cluster_.api().DeletePod("default/forced", Actor::kUser, 0).ok());
+  remove("early");
+  ASSERT_NE(cluster_.Pod("early"), nullptr) << "its kubelet is not done";
+  EXPECT_EQ(cluster_.Pod("graceful")->status.phase, k8s::PodPhase::kRunning);
+  cluster_.RunFor(Duration::Seconds(2));
+  EXPECT_EQ(cluster_.Pod("early"), nullptr);
+  for (const char* name : {"graceful", "forced"}) {
+    ASSERT_NE(cluster_.Pod(name), nullptr);
+    EXPECT_EQ(cluster_.Pod(name)->status.phase, k8s::PodPhase::kFailed);
+    EXPECT_FALSE(IsReady(*cluster_.Pod(name)));
+    remove(name);
+    EXPECT_EQ(cluster_.Pod(name), nullptr);
+  }
+}
+
+TEST_F(ApiServerTest, KeepsANodeUntilItsLastFinalizerIsGone) {
+  k8s::Node node = NodeForTest("node-1", "4");
+  node.meta.finalizers = {"hold"};
+  cluster_.Create(node);
+  ASSERT_TRUE(cluster_.api().Delete("Node", "", "node-1", Actor::kUser).ok());
+  const auto found = [&] { return cluster_.store().Find<k8s::Node>("node-1"); };
+  ASSERT_NE(found(), nullptr);
+  EXPECT_TRUE(found()->meta.deleted.has_value());
+  ASSERT_TRUE(
+      cluster_.api()
+          .UpdateNode("node-1", Actor::kUser, [](k8s::Node& next) { next.meta.finalizers.clear(); })
+          .ok());
+  EXPECT_EQ(found(), nullptr);
+  EXPECT_EQ(cluster_.api().Delete("Node", "", "node-1", Actor::kUser).error().message,
+            "nodes \"node-1\" not found");
+}
+
 TEST_F(ApiServerTest, EvictsOnlyWhatABudgetAllows) {
   cluster_.AddNodes(2, "4");
   k8s::PodDisruptionBudget budget;

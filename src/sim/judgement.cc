@@ -34,6 +34,7 @@ std::int64_t CountIf(const Pods& pods, const std::function<bool(const k8s::Pod&)
 
 bool IsPlaced(const k8s::Pod& pod) { return !pod.spec.node_name.empty(); }
 bool IsPending(const k8s::Pod& pod) { return !IsPlaced(pod) && !IsFinished(pod); }
+bool IsTerminating(const k8s::Pod& pod) { return pod.meta.deleted.has_value(); }
 
 // "a (on n1), b (waits, Unschedulable: 0/3 nodes ...), 5 more"
 std::string Describe(const Pods& pods) {
@@ -78,6 +79,7 @@ std::optional<std::string> UnmetCounts(const Expectation& e, const Pods& pods,
           {"running", e.running, phase(k8s::PodPhase::kRunning)},
           {"succeeded", e.succeeded, phase(k8s::PodPhase::kSucceeded)},
           {"failed", e.failed, phase(k8s::PodPhase::kFailed)},
+          {"being deleted", e.terminating, CountIf(pods, IsTerminating)},
           {"attempts", e.attempts, attempts},
       };
   for (const auto& [what, wanted, found] : numbers) {

@@ -106,6 +106,7 @@ void Meta(Fields& object, const k8s::ObjectMeta& meta) {
     });
     f.Moment("creationTimestamp", meta.created);
     f.Moment("deletionTimestamp", meta.deleted);
+    f.Texts("finalizers", meta.finalizers);
   });
 }
 

@@ -18,6 +18,14 @@ void ChangeLabels(k8s::StringMap& labels, const k8s::StringMap& set,
   });
 }
 
+// "*" stands for every one.
+void Remove(std::vector<std::string>& from, const std::vector<std::string>& names) {
+  std::erase_if(from, [&](const std::string& entry) {
+    return std::any_of(names.begin(), names.end(),
+                       [&](const std::string& name) { return name == "*" || name == entry; });
+  });
+}
+
 void Merge(k8s::ResourceList& into, const k8s::ResourceList& changes) {
   for (const auto& change : changes) {
     const auto same = [&](const auto& entry) { return entry.first == change.first; };
@@ -147,6 +155,7 @@ Status ScenarioRunner::Do(const scenario::UpdateNode& update) {
         });
         node.taints.push_back(taint);
       }
+      Remove(node.meta.finalizers, update.remove_finalizers);
       Merge(node.allocatable, update.allocatable);
     }));
   }
@@ -159,11 +168,8 @@ Status ScenarioRunner::Do(const scenario::UpdatePod& update) {
   for (const PodPtr& pod : pods) {
     KNX_TRY_DONE(cluster_.api().UpdatePod(KeyOf(*pod), Actor::kUser, [&](k8s::Pod& next) {
       ChangeLabels(next.meta.labels, update.labels, update.remove_labels);
-      const auto& gates = update.remove_gates;
-      std::erase_if(next.spec.scheduling_gates, [&](const std::string& gate) {
-        return std::any_of(gates.begin(), gates.end(),
-                           [&](const std::string& g) { return g == "*" || g == gate; });
-      });
+      Remove(next.spec.scheduling_gates, update.remove_gates);
+      Remove(next.meta.finalizers, update.remove_finalizers);
       for (const k8s::Toleration& toleration : update.tolerations) {
         next.spec.tolerations.push_back(toleration);
       }

@@ -57,6 +57,7 @@ k8s::Pod PodFromTemplate(const k8s::PodTemplate& pod_template, std::string_view 
   pod.meta.namespace_ = owner.namespace_;
   pod.meta.labels = pod_template.meta.labels;
   pod.meta.annotations = pod_template.meta.annotations;
+  pod.meta.finalizers = pod_template.meta.finalizers;
   const std::string_view api_version = owner_kind == "ReplicationController" ? "v1"
                                        : owner_kind == "Job"                 ? "batch/v1"
                                                                              : "apps/v1";
