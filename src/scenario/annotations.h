@@ -10,6 +10,8 @@ namespace knx::scenario {
 inline constexpr std::string_view kRunFor = "sim.kubenexus.io/run-for";
 // "Failed" if it ends by failing.
 inline constexpr std::string_view kEndsAs = "sim.kubenexus.io/ends-as";
+// What becomes of a resize in place: "Done" as without it, "Deferred", "Infeasible".
+inline constexpr std::string_view kResize = "sim.kubenexus.io/resize";
 
 // Of a storage class: how long it takes to make a volume, as "30s". Without it no time at all.
 inline constexpr std::string_view kProvisionAfter = "sim.kubenexus.io/provision-after";

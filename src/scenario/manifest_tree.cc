@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "scenario/annotations.h"
+#include "scenario/read_steps.h"
 
 namespace knx::scenario {
 namespace {
@@ -146,6 +147,7 @@ YamlNode PodMeta(const YamlNode& create, std::string_view default_app) {
   YamlNode annotations = given != nullptr ? *given : Empty(YamlNode::Kind::kMap, create);
   Move(create, "run_for", annotations, kRunFor);
   Move(create, "ends_as", annotations, kEndsAs);
+  Move(create, "resize", annotations, kResize);
   PutUnlessEmpty(meta, "annotations", std::move(annotations));
   Move(create, "finalizers", meta, "finalizers");
   return meta;
@@ -217,6 +219,7 @@ void CheckWork(FieldReader& fields, const WorkKind*& kind) {
   }
   Duration run_for;
   fields.Read("run_for", run_for);
+  ReadResize(fields, text);
   fields.Allow({"namespace", "count", "first", "every", "random_gaps", "labels", "annotations",
                 "finalizers", "gates"});
 }

@@ -109,6 +109,7 @@ void ReadUpdatePod(FieldReader& fields, UpdatePod& out) {
   if (k8s::ResourceList list; k8s::ReadResourceList(fields, "requests", list)) {
     out.requests = std::move(list);
   }
+  ReadResize(fields, out.resize);
 }
 
 void ReadBind(FieldReader& fields, BindByOther& out) {
@@ -296,6 +297,11 @@ bool ReadSpan(FieldReader& fields, std::string_view key, std::optional<Duration>
 void ReadCount(FieldReader& fields, Template& out) {
   fields.Read("count", out.count, IntegerLimits{.min = 0, .max = kMaxCount});
   fields.Read("first", out.first, IntegerLimits{.min = 0, .max = kMaxCount});
+}
+
+void ReadResize(FieldReader& fields, std::string& out) {
+  fields.ReadEnum<std::string>(
+      "resize", out, {{"Done", "Done"}, {"Deferred", "Deferred"}, {"Infeasible", "Infeasible"}});
 }
 
 void ReadPodSelection(FieldReader& fields, Need need, PodSelection& out) {

@@ -72,6 +72,7 @@ struct UpdatePod {
   std::vector<std::string> remove_gates, remove_finalizers;  // "*": every one
   std::vector<k8s::Toleration> tolerations;
   std::optional<k8s::ResourceList> requests;  // of the first container
+  std::string resize;                         // the annotation kResize; empty: as it is
 };
 // Somebody else binds a pod.
 struct BindByOther {

@@ -76,6 +76,12 @@ TEST(ReadScenario, RefusesMistakesWithFileLineAndField) {
        "config_file: must not be given together with config"},
       {"ends_as alone", "scenario: s\nwhy: w\nsteps:\n- create: { pod: a, ends_as: Failed }\n",
        "ends_as: needs run_for beside it"},
+      {"unknown end of a resize",
+       "scenario: s\nwhy: w\nsteps:\n- create: { pod: a, resize: Later }\n",
+       "s.yaml:4:29: steps[0].create.resize: "},
+      {"unknown end of a resize",
+       "scenario: s\nwhy: w\nsteps:\n- update_pod: { of: { pod: a }, resize: Later }\n",
+       "s.yaml:4:41: steps[0].update_pod.resize: "},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);

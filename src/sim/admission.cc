@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "k8s/enum_names.h"
 #include "k8s/names.h"
 #include "k8s/pod_defaults.h"
 #include "k8s/selector.h"
@@ -16,6 +17,12 @@ namespace {
 constexpr std::int32_t kHighestUserPriority = 1'000'000'000;
 constexpr std::int64_t kDefaultTolerationSeconds = 300;
 constexpr std::int64_t kDefaultPodsPerNode = 110;
+
+std::string Annotation(std::string_view name) { return fmt::format("annotation {}", name); }
+
+Error BadAnnotation(std::string_view name, std::string_view text, std::string_view why) {
+  return InvalidError(fmt::format("{}: {} {}", Annotation(name), text, why));
+}
 
 Error Forbidden(std::string_view resource, std::string_view name, std::string_view why) {
   return InvalidError(fmt::format("{} \"{}\" is forbidden: {}", resource, name, why));
@@ -101,23 +108,55 @@ void MergeLabelKeys(k8s::Pod& pod) {
   }
 }
 
+// The API server gives a new pod a new status. But a manifest may be of a pod that was there before
+// the run began, and tell what its scheduler and its kubelet have said of it. That stays, but for
+// times, which begin anew.
+void AdmitStatus(k8s::Pod& pod, Time now) {
+  k8s::PodStatus& status = pod.status;
+  status.start_time.reset();
+  if (pod.spec.node_name.empty()) {
+    status.phase = k8s::PodPhase::kPending;
+    std::erase_if(status.conditions, [](const k8s::Condition& condition) {
+      return condition.type == k8s::names::kPodScheduled && condition.status == "True";
+    });
+  }
+  for (k8s::Condition& condition : status.conditions) condition.last_transition = now;
+}
+
 }  // namespace
 
-Result<std::optional<Duration>> RunFor(const k8s::ObjectMeta& meta) {
-  const std::string* text = k8s::FindValue(meta.annotations, scenario::kRunFor);
-  if (text == nullptr) return std::optional<Duration>();
-  auto parsed = ParseDuration(*text);
-  if (!parsed.ok())
-    return std::move(parsed).error().Within(fmt::format("annotation {}", scenario::kRunFor));
-  if (*parsed < Duration{} || *parsed > kMaxSpan) {
-    return InvalidError(fmt::format("annotation {}: {} is out of range", scenario::kRunFor, *text));
+Result<PodScript> ScriptOf(const k8s::ObjectMeta& meta) {
+  PodScript out;
+  if (const std::string* text = k8s::FindValue(meta.annotations, scenario::kRunFor)) {
+    auto parsed = ParseDuration(*text);
+    if (!parsed.ok()) return std::move(parsed).error().Within(Annotation(scenario::kRunFor));
+    if (*parsed < Duration{} || *parsed > kMaxSpan) {
+      return BadAnnotation(scenario::kRunFor, *text, "is out of range");
+    }
+    out.run_for = *parsed;
   }
-  return std::optional<Duration>(*parsed);
+  if (const std::string* text = k8s::FindValue(meta.annotations, scenario::kEndsAs)) {
+    if (*text == NameOf(k8s::PodPhase::kFailed)) {
+      out.ends_as = k8s::PodPhase::kFailed;
+    } else if (*text != NameOf(k8s::PodPhase::kSucceeded)) {
+      return BadAnnotation(scenario::kEndsAs, *text, "is neither Succeeded nor Failed");
+    }
+  }
+  if (const std::string* text = k8s::FindValue(meta.annotations, scenario::kResize)) {
+    for (const std::string_view reason :
+         {k8s::names::kReasonDeferred, k8s::names::kReasonInfeasible}) {
+      if (*text == reason) out.resize_refusal = reason;
+    }
+    if (out.resize_refusal.empty() && *text != "Done") {
+      return BadAnnotation(scenario::kResize, *text, "is not Done, Deferred or Infeasible");
+    }
+  }
+  return out;
 }
 
 Status AdmitPod(const Store& store, k8s::Pod& pod) {
-  if (const auto run_for = RunFor(pod.meta); !run_for.ok()) {
-    return Error(run_for.error()).Within(fmt::format("pods \"{}\"", pod.meta.name));
+  if (auto script = ScriptOf(pod.meta); !script.ok()) {
+    return std::move(script).error().Within(fmt::format("pods \"{}\"", pod.meta.name));
   }
   if (!pod.spec.scheduling_gates.empty() && !pod.spec.node_name.empty()) {
     return InvalidError(
@@ -129,12 +168,7 @@ Status AdmitPod(const Store& store, k8s::Pod& pod) {
   k8s::DefaultRequests(pod.spec);
   AddDefaultTolerations(pod.spec);
   MergeLabelKeys(pod);
-  // A status is not for the author to set; but that of a finished pod is worth keeping when the
-  // manifests were read from a cluster, because such a pod takes no room.
-  const bool finished = IsFinished(pod) && !pod.spec.node_name.empty();
-  const k8s::PodPhase phase = finished ? pod.status.phase : k8s::PodPhase::kPending;
-  pod.status = {};
-  pod.status.phase = phase;
+  AdmitStatus(pod, store.now());
   pod.meta.deleted.reset();
   // The job controller here keeps account without it, so it would never take it away.
   std::erase(pod.meta.finalizers, k8s::names::kFinalizerJobTracking);

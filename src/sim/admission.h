@@ -2,6 +2,10 @@
 // tolerations, the condition of gated pods. Refuses what it would refuse, in its words.
 #pragma once
 
+#include <optional>
+#include <string_view>
+#include <vector>
+
 #include "base/result.h"
 #include "k8s/objects.h"
 #include "sim/store.h"
@@ -16,7 +20,13 @@ void AdmitNode(k8s::Node& node, Time now);
 // system-cluster-critical and system-node-critical, which every cluster has.
 std::vector<k8s::PriorityClass> SystemPriorityClasses();
 
-// The annotation kRunFor of a pod; nullopt if there is none.
-Result<std::optional<Duration>> RunFor(const k8s::ObjectMeta& meta);
+// What its annotations say will happen to a pod on its node.
+struct PodScript {
+  std::optional<Duration> run_for;  // without it, until it is deleted
+  k8s::PodPhase ends_as = k8s::PodPhase::kSucceeded;
+  // Why a resize in place is not done, as in the condition PodResizePending; empty: it is done.
+  std::string_view resize_refusal;
+};
+Result<PodScript> ScriptOf(const k8s::ObjectMeta& meta);
 
 }  // namespace knx::sim

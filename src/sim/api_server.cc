@@ -89,9 +89,7 @@ Status Admit(const Store& store, T& object) {
     return Ok();
   } else if constexpr (std::is_same_v<T, k8s::Workload> || std::is_same_v<T, k8s::Job>) {
     // Its pods would be refused one by one later, when nobody reads it any more.
-    if (const auto run_for = RunFor(object.pod_template.meta); !run_for.ok()) {
-      return Error(run_for.error());
-    }
+    KNX_TRY(const PodScript script, ScriptOf(object.pod_template.meta));
     return Ok();
   } else {
     return Ok();

@@ -117,11 +117,52 @@ TEST_F(ApiServerTest, RefusesWhatExistsAndWhatItCannotRead) {
   EXPECT_EQ(twice.error().message, "pods \"a\" already exists");
   EXPECT_EQ(twice.error().kind, ErrorKind::kConflict);
 
-  for (const char* span : {"soon", "-1s", "999999h"}) {
+  const std::pair<std::string_view, const char*> annotations[] = {
+      {scenario::kRunFor, "soon"},    {scenario::kRunFor, "-1s"},   {scenario::kRunFor, "999999h"},
+      {scenario::kEndsAs, "Unknown"}, {scenario::kResize, "Never"},
+  };
+  for (const auto& [name, value] : annotations) {
     k8s::Pod pod = PodForTest("b", "1");
-    pod.meta.annotations = {{std::string(scenario::kRunFor), span}};
-    EXPECT_FALSE(cluster_.api().Create(pod, Actor::kUser).ok()) << span;
+    pod.meta.annotations = {{std::string(name), value}};
+    const auto created = cluster_.api().Create(pod, Actor::kUser);
+    ASSERT_FALSE(created.ok()) << name << " " << value;
+    EXPECT_NE(created.error().message.find(name), std::string::npos) << created.error().message;
   }
+}
+
+TEST_F(ApiServerTest, KeepsTheStatusOfAPodThatWasThereBeforeButNotItsTimes) {
+  const Time now = cluster_.agenda().now();
+  k8s::Pod placed = PodForTest("placed", "1");
+  placed.spec.node_name = "node-1";
+  placed.status.phase = k8s::PodPhase::kRunning;
+  placed.status.start_time = Time{1};
+  placed.status.conditions = {{.type = "PodResizePending",
+                               .status = "True",
+                               .reason = "Infeasible",
+                               .message = {},
+                               .last_transition = Time{1}}};
+  placed.status.containers = {{.name = "main", .allocated = {}, .actuated = {{}}}};
+  cluster_.Create(placed);
+  k8s::PodStatus want = placed.status;
+  want.start_time.reset();
+  want.conditions[0].last_transition = now;
+  EXPECT_EQ(cluster_.Pod("placed")->status, want);
+
+  k8s::Pod waiting = PodForTest("waiting", "1");
+  waiting.status.phase = k8s::PodPhase::kRunning;
+  for (const char* status : {"True", "False"}) {
+    waiting.status.conditions = {{.type = "PodScheduled",
+                                  .status = status,
+                                  .reason = "Unschedulable",
+                                  .message = "no room",
+                                  .last_transition = Time{1}}};
+    waiting.meta.name = status[0] == 'T' ? "contradiction" : "waiting";
+    cluster_.Create(waiting);
+  }
+  EXPECT_EQ(cluster_.Pod("waiting")->status.phase, k8s::PodPhase::kPending);
+  ASSERT_EQ(cluster_.Pod("waiting")->status.conditions.size(), 1U);
+  EXPECT_EQ(cluster_.Pod("waiting")->status.conditions[0].message, "no room");
+  EXPECT_TRUE(cluster_.Pod("contradiction")->status.conditions.empty());
 }
 
 TEST_F(ApiServerTest, GivesNamesToPodsThatOnlyHaveABeginning) {

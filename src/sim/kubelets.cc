@@ -5,8 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "k8s/selector.h"
-#include "scenario/annotations.h"
+#include "k8s/names.h"
 #include "sim/admission.h"
 
 namespace knx::sim {
@@ -19,15 +18,33 @@ bool RequestsDiffer(const k8s::PodSpec& a, const k8s::PodSpec& b) {
   return false;
 }
 
-// What a kubelet says its containers have; nothing while that is what the spec says too.
-std::vector<k8s::ContainerStatus> StatusesOf(const k8s::PodSpec& spec) {
-  std::vector<k8s::ContainerStatus> out;
-  for (const k8s::Container& container : spec.containers) {
-    out.push_back({.name = container.name,
-                   .allocated = container.resources.requests,
-                   .actuated = container.resources.requests});
+// The pod as it is when everything it asks for holds.
+k8s::PodStatus Actuated(const k8s::Pod& pod) {
+  k8s::PodStatus out = pod.status;
+  out.containers.clear();
+  for (const k8s::Container& container : pod.spec.containers) {
+    const k8s::ResourceList& requests = container.resources.requests;
+    out.containers.push_back({.name = container.name, .allocated = requests, .actuated = requests});
   }
+  for (k8s::ContainerStatus& status : out.init_containers) {
+    for (const k8s::Container& container : pod.spec.init_containers) {
+      if (container.name != status.name) continue;
+      status.allocated = status.actuated = container.resources.requests;
+    }
+  }
+  if (pod.spec.resources.has_value() && out.actuated.has_value()) {
+    out.allocated = out.actuated = pod.spec.resources->requests;
+  }
+  std::erase_if(out.conditions, [](const k8s::Condition& condition) {
+    return condition.type == k8s::names::kPodResizePending;
+  });
   return out;
+}
+
+std::string_view ResizeRefusal(const k8s::Pod& pod) {
+  // Checked at admission, so that it can be read here.
+  const auto script = ScriptOf(pod.meta);
+  return script.ok() ? script->resize_refusal : std::string_view();
 }
 
 void SetReady(k8s::Pod& pod, bool ready, Time now) {
@@ -64,7 +81,10 @@ void Kubelets::OnWrite(const Write<k8s::Pod>& write) {
   const bool was_deleted = write.before != nullptr && write.before->meta.deleted.has_value();
   if (!was_bound) StartSoon(pod);
   if (pod.meta.deleted.has_value() && !was_deleted) StopSoon(pod);
-  if (was_bound && RequestsDiffer(write.before->spec, pod.spec)) ResizeSoon(write);
+  if (!was_bound) return;
+  const bool resized = RequestsDiffer(write.before->spec, pod.spec);
+  if (resized) KeepSize(*write.before);
+  if (resized || ResizeRefusal(*write.before) != ResizeRefusal(pod)) ResizeSoon(pod);
 }
 
 void Kubelets::OnWrite(const Write<k8s::Node>& write) {
@@ -84,6 +104,7 @@ void Kubelets::Restart(const std::string& node) {
       StopSoon(*pod);
     } else {
       StartSoon(*pod);
+      ResizeSoon(*pod);
     }
   }
 }
@@ -122,10 +143,8 @@ void Kubelets::PlanEnd(const k8s::Pod& pod) {
     });
   };
   // Checked at admission, so that it can be read here.
-  if (const auto run_for = RunFor(pod.meta); run_for.ok() && run_for->has_value()) {
-    const std::string* ends_as = k8s::FindValue(pod.meta.annotations, scenario::kEndsAs);
-    const bool fails = ends_as != nullptr && *ends_as == "Failed";
-    end_after(**run_for, fails ? k8s::PodPhase::kFailed : k8s::PodPhase::kSucceeded);
+  if (const auto script = ScriptOf(pod.meta); script.ok() && script->run_for.has_value()) {
+    end_after(*script->run_for, script->ends_as);
   }
   if (pod.spec.active_deadline_seconds.has_value()) {
     constexpr std::int64_t kMaxSeconds = kMaxSpan.ns / 1'000'000'000;
@@ -145,23 +164,38 @@ void Kubelets::End(const std::string& key, const std::string& uid, std::uint64_t
   store_.Put(std::move(next), Actor::kKubelet);
 }
 
-// New requests hold at once for who looks at the spec; the container has the old ones until the
-// kubelet has acted, and says so in its status.
-void Kubelets::ResizeSoon(const Write<k8s::Pod>& write) {
-  const std::string key = KeyOf(*write.after);
-  const std::string uid = write.after->meta.uid;
-  agenda_.After(Duration{}, [this, key, uid, old_spec = write.before->spec] {
-    const PodPtr current = store_.FindPod(key, uid);
+// New requests hold at once for who looks at the spec; the containers have what they had until the
+// kubelet has acted, and say so in their status.
+void Kubelets::KeepSize(const k8s::Pod& before) {
+  agenda_.After(Duration{}, [this, before] {
+    const PodPtr current = store_.FindPod(KeyOf(before), before.meta.uid);
     if (current == nullptr || !current->status.containers.empty()) return;
     k8s::Pod next = *current;
-    next.status.containers = StatusesOf(old_spec);
+    next.status.containers = Actuated(before).containers;
     store_.Put(std::move(next), Actor::kKubelet);
   });
-  agenda_.After(timing_.resize, [this, key, uid] {
+}
+
+void Kubelets::ResizeSoon(const k8s::Pod& pod) {
+  agenda_.After(timing_.resize, [this, key = KeyOf(pod), uid = pod.meta.uid] {
     const PodPtr current = store_.FindPod(key, uid);
-    if (current == nullptr || !Alive(current->spec.node_name)) return;
+    if (current == nullptr || IsFinished(*current) || !Alive(current->spec.node_name)) return;
+    // Nobody has resized it yet.
+    if (current->status.containers.empty()) return;
+    const k8s::PodStatus done = Actuated(*current);
+    if (done == current->status) return;
     k8s::Pod next = *current;
-    next.status.containers = StatusesOf(current->spec);
+    if (const std::string_view refusal = ResizeRefusal(*current); refusal.empty()) {
+      next.status = done;
+    } else {
+      SetCondition(next.status.conditions,
+                   {.type = std::string(k8s::names::kPodResizePending),
+                    .status = "True",
+                    .reason = std::string(refusal),
+                    .message = {},
+                    .last_transition = {}},
+                   agenda_.now());
+    }
     if (!(next.status == current->status)) store_.Put(std::move(next), Actor::kKubelet);
   });
 }

@@ -35,7 +35,8 @@ class Kubelets : public StoreListener {
   void Start(const std::string& key, const std::string& uid);
   void PlanEnd(const k8s::Pod& pod);
   void End(const std::string& key, const std::string& uid, std::uint64_t run, k8s::PodPhase phase);
-  void ResizeSoon(const Write<k8s::Pod>& write);
+  void KeepSize(const k8s::Pod& before);
+  void ResizeSoon(const k8s::Pod& pod);
 
   Agenda& agenda_;
   Store& store_;

@@ -1,6 +1,7 @@
 // Kubelets and what happens around nodes.
 #include <gtest/gtest.h>
 
+#include "k8s/names.h"
 #include "scenario/annotations.h"
 #include "sim/cluster_for_test.h"
 
@@ -36,6 +37,75 @@ TEST_F(NodesTest, PodsStartRunAndEnd) {
   EXPECT_EQ(cluster_.Pod("bad")->status.phase, k8s::PodPhase::kFailed);
   EXPECT_TRUE(cluster_.Settle());
   EXPECT_EQ(cluster_.Pod("good")->status.phase, k8s::PodPhase::kSucceeded);
+}
+
+TEST_F(NodesTest, AResizeIsDonePutOffOrRefusedAsThePodSays) {
+  Run(1);
+  struct Case {
+    const char *name, *answer, *reason, *cpu;  // the reason and the cpu that the status then says
+  };
+  const Case cases[] = {{"plain", nullptr, nullptr, "2"},
+                        {"done", "Done", nullptr, "2"},
+                        {"deferred", "Deferred", "Deferred", "1"},
+                        {"refused", "Infeasible", "Infeasible", "1"}};
+  for (const Case& c : cases) {
+    k8s::Pod pod = PodForTest(c.name, "1");
+    pod.spec.node_name = "node-1";
+    if (c.answer != nullptr) pod.meta.annotations = {{std::string(scenario::kResize), c.answer}};
+    cluster_.Create(pod);
+  }
+  cluster_.RunFor(Duration::Seconds(2));
+  const auto change = [&](const std::string& name, const std::function<void(k8s::Pod&)>& how) {
+    EXPECT_TRUE(cluster_.api().UpdatePod("default/" + name, Actor::kUser, how).ok());
+  };
+  for (const Case& c : cases) {
+    change(c.name, [](k8s::Pod& pod) { pod.spec.containers = SpecForTest("2").containers; });
+  }
+  const auto cpu = [&](const char* name) {
+    return cluster_.Pod(name)->status.containers.at(0).actuated->at(0).second.ToString();
+  };
+  cluster_.RunFor(Duration::Milliseconds(500));
+  for (const Case& c : cases) EXPECT_EQ(cpu(c.name), "1") << "not yet: " << c.name;
+  cluster_.RunFor(Duration::Seconds(1));
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    EXPECT_EQ(cpu(c.name), c.cpu);
+    const auto* pending =
+        FindCondition(cluster_.Pod(c.name)->status.conditions, k8s::names::kPodResizePending);
+    ASSERT_EQ(pending != nullptr, c.reason != nullptr);
+    if (pending != nullptr) {
+      EXPECT_EQ(pending->reason, c.reason);
+    }
+  }
+  for (const char* name : {"deferred", "refused"}) {
+    change(name, [](k8s::Pod& pod) { pod.meta.annotations.clear(); });
+  }
+  cluster_.RunFor(Duration::Seconds(2));
+  for (const char* name : {"deferred", "refused"}) {
+    EXPECT_EQ(cpu(name), "2");
+    EXPECT_EQ(FindCondition(cluster_.Pod(name)->status.conditions, k8s::names::kPodResizePending),
+              nullptr);
+  }
+}
+
+TEST_F(NodesTest, ADeadNodeResizesWhenItIsBack) {
+  Run(1);
+  cluster_.Create(PodForTest("a", "1"));
+  cluster_.RunFor(Duration::Seconds(2));
+  ASSERT_TRUE(cluster_.node_lifecycle().Kill("node-1").ok());
+  ASSERT_TRUE(
+      cluster_.api()
+          .UpdatePod("default/a", Actor::kUser,
+                     [](k8s::Pod& pod) { pod.spec.containers = SpecForTest("2").containers; })
+          .ok());
+  const auto cpu = [&] {
+    return cluster_.Pod("a")->status.containers.at(0).actuated->at(0).second.ToString();
+  };
+  cluster_.RunFor(Duration::Seconds(10));
+  EXPECT_EQ(cpu(), "1");
+  ASSERT_TRUE(cluster_.node_lifecycle().Restart("node-1").ok());
+  cluster_.RunFor(Duration::Seconds(2));
+  EXPECT_EQ(cpu(), "2");
 }
 
 TEST_F(NodesTest, ADeadlineEndsAPod) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "scenario/annotations.h"
 #include "sim/scenario_runner.h"
 #include "sim/workload_controller.h"
 
@@ -175,6 +176,9 @@ Status ScenarioRunner::Do(const scenario::UpdatePod& update) {
       }
       if (update.requests.has_value() && !next.spec.containers.empty()) {
         Merge(next.spec.containers.front().resources.requests, *update.requests);
+      }
+      if (!update.resize.empty()) {
+        SetLabel(next.meta.annotations, scenario::kResize, update.resize);
       }
     }));
   }
