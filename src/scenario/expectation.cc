@@ -74,6 +74,7 @@ std::string Expectation::ToString() const {
   if (!on.empty()) parts.push_back(fmt::format("on {}", fmt::join(on, " or ")));
   if (!not_on.empty()) parts.push_back(fmt::format("not on {}", fmt::join(not_on, " or ")));
   if (nominated) parts.push_back(fmt::format("nominated to \"{}\"", *nominated));
+  if (scheduled) parts.push_back(fmt::format("PodScheduled={}", *scheduled ? "True" : "False"));
   if (!reason.empty()) parts.push_back(fmt::format("waiting with reason {}", reason));
   if (!message.empty()) parts.push_back(fmt::format("waiting with message {}", message.ToString()));
   if (!spread.counts.empty()) parts.push_back(fmt::format("per {} {}", spread.by, spread.counts));

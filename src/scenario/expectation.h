@@ -64,8 +64,9 @@ struct Expectation {
       attempts;
   std::vector<std::string> on, not_on;  // names of nodes, '*' for any text
   std::optional<std::string> nominated;
-  std::string reason;  // of every one that has no node; there must be one
-  TextMatch message;   // the same
+  std::optional<bool> scheduled;  // the PodScheduled condition of every one; there must be one
+  std::string reason;             // of every one that has no node; there must be one
+  TextMatch message;              // the same
   Spread spread;
   std::vector<EventExpectation> events;  // about any of them
 

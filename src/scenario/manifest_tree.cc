@@ -101,10 +101,14 @@ YamlNode Container(const YamlNode& create) {
   PutUnlessEmpty(container, "resources", std::move(resources));
   if (const YamlNode* host_ports = create.Find("host_ports")) {
     YamlNode ports = Empty(YamlNode::Kind::kList, *host_ports);
-    for (const YamlNode& number : host_ports->children) {
-      YamlNode port = Empty(YamlNode::Kind::kMap, number);
+    for (const YamlNode& entry : host_ports->children) {
+      const YamlNode* given = entry.Find("port");
+      const YamlNode& number = given != nullptr ? *given : entry;
+      YamlNode port = Empty(YamlNode::Kind::kMap, entry);
       Put(port, "containerPort", number);
       Put(port, "hostPort", number);
+      Move(entry, "protocol", port, "protocol");
+      Move(entry, "ip", port, "hostIP");
       ports.children.push_back(std::move(port));
     }
     Put(container, "ports", std::move(ports));
@@ -217,6 +221,12 @@ void CheckWork(FieldReader& fields, const WorkKind*& kind) {
     fields.ReadEnum("ends_as", succeeds, {{"Succeeded", true}, {"Failed", false}});
     if (!fields.Has("run_for")) fields.Fail("ends_as", "needs run_for beside it");
   }
+  fields.ForEach("host_ports", [](FieldReader& item) {
+    if (item.node().kind != YamlNode::Kind::kMap) return;
+    std::int64_t port = 0;
+    item.Require("port", port);
+    item.Allow({"protocol", "ip"});
+  });
   Duration run_for;
   fields.Read("run_for", run_for);
   ReadResize(fields, text);

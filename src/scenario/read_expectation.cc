@@ -91,8 +91,8 @@ void CheckTimes(FieldReader& fields, const Expectation& out) {
 bool SaysSomething(const Expectation& e) {
   return e.count || e.placed || e.pending || e.running || e.succeeded || e.failed ||
          e.terminating || e.attempts || !e.on.empty() || !e.not_on.empty() || e.nominated ||
-         !e.reason.empty() || !e.message.empty() || !e.spread.empty() || !e.events.empty() ||
-         e.evictions || e.bind_failures || !e.nodes.empty();
+         e.scheduled || !e.reason.empty() || !e.message.empty() || !e.spread.empty() ||
+         !e.events.empty() || e.evictions || e.bind_failures || !e.nodes.empty();
 }
 
 }  // namespace
@@ -115,6 +115,7 @@ void ReadExpectation(FieldReader& fields, Expectation& out) {
   ReadNames(fields, "on", out.on);
   ReadNames(fields, "not_on", out.not_on);
   fields.Read("nominated", out.nominated);
+  fields.Read("scheduled", out.scheduled);
   fields.Read("reason", out.reason);
   ReadMatch(fields, "message", "message_contains", "message_prefix", out.message);
   fields.Map("spread", [&](FieldReader& spread) { ReadSpread(spread, out.spread); });

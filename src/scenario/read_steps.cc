@@ -103,6 +103,7 @@ void ReadUpdatePod(FieldReader& fields, UpdatePod& out) {
   fields.RequireMap("of", [&](FieldReader& of) { ReadPodSelection(of, Need::kSome, out.pods); });
   fields.Read("labels", out.labels);
   fields.Read("remove_labels", out.remove_labels);
+  fields.Read("node_selector", out.node_selector);
   fields.Read("remove_gates", out.remove_gates);
   fields.Read("remove_finalizers", out.remove_finalizers);
   k8s::ReadTolerations(fields, out.tolerations);

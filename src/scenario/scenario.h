@@ -67,7 +67,7 @@ struct UpdateNode {
 };
 struct UpdatePod {
   PodSelection pods;
-  k8s::StringMap labels;
+  k8s::StringMap labels, node_selector;
   std::vector<std::string> remove_labels;
   std::vector<std::string> remove_gates, remove_finalizers;  // "*": every one
   std::vector<k8s::Toleration> tolerations;

@@ -76,6 +76,18 @@ TEST(ReadScenario, RefusesMistakesWithFileLineAndField) {
        "config_file: must not be given together with config"},
       {"ends_as alone", "scenario: s\nwhy: w\nsteps:\n- create: { pod: a, ends_as: Failed }\n",
        "ends_as: needs run_for beside it"},
+      {"host port without a number",
+       "scenario: s\nwhy: w\nsteps:\n- create: { pod: a, host_ports: [{ protocol: UDP }] }\n",
+       "steps[0].create.host_ports[0].port: missing, but required"},
+      {"unknown field of a host port",
+       "scenario: s\nwhy: w\nsteps:\n- create: { pod: a, host_ports: [{ port: 1, host: x }] }\n",
+       "steps[0].create.host_ports[0].host: unknown field"},
+      {"unknown protocol",
+       "scenario: s\nwhy: w\nsteps:\n"
+       "- create: { pod: a, host_ports: [{ port: 1, protocol: ICMP }] }\n",
+       "s.yaml:4:55: steps[0].create.spec.containers[0].ports[0].protocol: "},
+      {"scheduled is yes or no", "scenario: s\nwhy: w\nsteps:\n- expect: { scheduled: 3 }\n",
+       "s.yaml:4:24: steps[0].expect.scheduled: "},
       {"unknown end of a resize",
        "scenario: s\nwhy: w\nsteps:\n- create: { pod: a, resize: Later }\n",
        "s.yaml:4:29: steps[0].create.resize: "},
@@ -104,7 +116,8 @@ std::vector<k8s::Object> Make(const std::string& create, std::int64_t number = 1
 TEST(MakeObjects, TurnsShortFormsIntoObjects) {
   const auto pods = Make(
       "{ pod: web-$i, namespace: shop, labels: { n: \"$i\" }, requests: { cpu: 2 }, gates: [g], "
-      "host_ports: [80], run_for: 3s, priority_class: p, node_selector: { a: b }, grace: 5, "
+      "host_ports: [80, { port: 53, protocol: UDP, ip: 10.0.0.1 }], run_for: 3s, priority_class: "
+      "p, node_selector: { a: b }, grace: 5, "
       "tolerations: [{ key: k, operator: Exists }], finalizers: [f] }",
       7);
   ASSERT_EQ(pods.size(), 1U);
@@ -114,7 +127,10 @@ TEST(MakeObjects, TurnsShortFormsIntoObjects) {
   EXPECT_EQ(pod.meta.labels, (k8s::StringMap{{"n", "7"}}));
   ASSERT_EQ(pod.spec.containers.size(), 1U);
   EXPECT_EQ(pod.spec.containers[0].resources.requests[0].second, k8s::Quantity::FromUnits(2));
-  EXPECT_EQ(pod.spec.containers[0].ports[0].host_port, 80);
+  EXPECT_EQ(pod.spec.containers[0].ports,
+            (std::vector<k8s::ContainerPort>{
+                {.host_ip = "", .protocol = "TCP", .host_port = 80},
+                {.host_ip = "10.0.0.1", .protocol = "UDP", .host_port = 53}}));
   EXPECT_EQ(pod.spec.scheduling_gates, std::vector<std::string>{"g"});
   EXPECT_EQ(pod.spec.priority_class_name, "p");
   EXPECT_EQ(pod.spec.node_selector, (k8s::StringMap{{"a", "b"}}));

@@ -185,6 +185,29 @@ Status AdmitPod(const Store& store, k8s::Pod& pod) {
   return Ok();
 }
 
+Status AdmitPodUpdate(const k8s::Pod& before, const k8s::Pod& after) {
+  const k8s::StringMap& had = before.spec.node_selector;
+  const k8s::StringMap& has = after.spec.node_selector;
+  if (had == has) return Ok();
+  const auto refuse = [&](std::string_view why) {
+    return InvalidError(fmt::format("Pod \"{}\" is invalid: {}", before.meta.name, why));
+  };
+  if (before.spec.scheduling_gates.empty()) {
+    return refuse(
+        "spec: Forbidden: pod updates may not change fields other than "
+        "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,"
+        "`spec.tolerations` (only additions to existing tolerations),"
+        "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously "
+        "negative)");
+  }
+  if (!std::includes(has.begin(), has.end(), had.begin(), had.end())) {
+    return refuse(
+        "spec.nodeSelector: only additions to spec.nodeSelector are allowed (no mutations or "
+        "deletions)");
+  }
+  return Ok();
+}
+
 Status AdmitPriorityClass(const Store& store, k8s::PriorityClass& priority_class) {
   const std::string& name = priority_class.meta.name;
   if (priority_class.global_default) {

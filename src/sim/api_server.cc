@@ -255,6 +255,7 @@ Status ApiServer::UpdatePod(const std::string& key, Actor by,
   if (current == nullptr) return NoSuch("pods", key.substr(key.find('/') + 1));
   k8s::Pod next = *current;
   change(next);
+  KNX_TRY_DONE(AdmitPodUpdate(*current, next));
   if (next.meta.finalizers.empty() && held_.contains(current->meta.uid)) {
     Erase(*current, by);
     return Ok();

@@ -34,7 +34,8 @@ class ApiServer {
   // The PodScheduled condition and the nominated node.
   Status PatchStatus(const engine::PatchPodStatus& patch);
 
-  // Changes a pod; its generation grows if its spec is another afterwards.
+  // Changes a pod as far as that is allowed; its generation grows if its spec is another
+  // afterwards.
   Status UpdatePod(const std::string& key, Actor by, const std::function<void(k8s::Pod&)>& change);
   Status UpdateNode(const std::string& name, Actor by,
                     const std::function<void(k8s::Node&)>& change);

@@ -190,6 +190,32 @@ TEST_F(ApiServerTest, DeletesGracefullyWhatRunsAndAtOnceWhatDoesNot) {
             "pods \"running\" not found");
 }
 
+TEST_F(ApiServerTest, LetsANodeSelectorGrowOnlyWhileThePodIsGated) {
+  k8s::Pod gated = PodForTest("gated", "1");
+  gated.spec.scheduling_gates = {"g"};
+  gated.spec.node_selector = {{"a", "1"}};
+  cluster_.Create(gated);
+  cluster_.Create(PodForTest("free", "1"));
+  const auto select = [&](const char* pod, const k8s::StringMap& selector) {
+    const auto updated =
+        cluster_.api().UpdatePod(std::string("default/") + pod, Actor::kUser,
+                                 [&](k8s::Pod& next) { next.spec.node_selector = selector; });
+    return updated.ok() ? "" : updated.error().message;
+  };
+  EXPECT_EQ(select("gated", {{"a", "1"}, {"b", "2"}}), "");
+  EXPECT_EQ(cluster_.Pod("gated")->meta.generation, 2);
+  const std::string only_additions =
+      "Pod \"gated\" is invalid: spec.nodeSelector: only additions to spec.nodeSelector are "
+      "allowed "
+      "(no mutations or deletions)";
+  EXPECT_EQ(select("gated", {{"a", "2"}, {"b", "2"}}), only_additions);
+  EXPECT_EQ(select("gated", {{"b", "2"}}), only_additions);
+  EXPECT_EQ(select("free", {{"a", "1"}})
+                .find("Pod \"free\" is invalid: spec: Forbidden: pod updates may not change"),
+            0U);
+  EXPECT_TRUE(cluster_.Pod("free")->spec.node_selector.empty());
+}
+
 TEST_F(ApiServerTest, KeepsAPodThatWaitsUntilItsLastFinalizerIsGone) {
   k8s::Pod pod = PodForTest("held", "1");
   pod.meta.finalizers = {"a", "batch.kubernetes.io/job-tracking", "b"};

@@ -111,6 +111,19 @@ std::optional<std::string> UnmetPlaces(const Expectation& e, const Pods& pods) {
   return std::nullopt;
 }
 
+std::optional<std::string> UnmetScheduled(bool wanted, const Pods& pods) {
+  if (pods.empty()) return "no such pod";
+  for (const PodPtr& pod : pods) {
+    const k8s::Condition* condition =
+        FindCondition(pod->status.conditions, k8s::names::kPodScheduled);
+    const std::string_view status = condition == nullptr ? "not set" : condition->status;
+    if (status != (wanted ? "True" : "False")) {
+      return fmt::format("PodScheduled of {} is {}", pod->meta.name, status);
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> UnmetReasons(const Expectation& e, const Pods& pods) {
   if (e.reason.empty() && e.message.empty()) return std::nullopt;
   Pods waiting;
@@ -223,6 +236,9 @@ std::optional<std::string> Unmet(const Expectation& e, const Cluster& cluster) {
   const Pods pods = Select(e.pods, store);
   if (auto found = UnmetCounts(e, pods, cluster)) return found;
   if (auto found = UnmetPlaces(e, pods)) return found;
+  if (e.scheduled.has_value()) {
+    if (auto found = UnmetScheduled(*e.scheduled, pods)) return found;
+  }
   if (auto found = UnmetReasons(e, pods)) return found;
   if (auto found = UnmetSpread(e.spread, pods, store)) return found;
   for (const scenario::EventExpectation& event : e.events) {

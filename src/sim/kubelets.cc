@@ -130,6 +130,14 @@ void Kubelets::Start(const std::string& key, const std::string& uid) {
   next.status.phase = k8s::PodPhase::kRunning;
   if (!next.status.start_time.has_value()) next.status.start_time = agenda_.now();
   SetReady(next, true, agenda_.now());
+  // Nobody has said so of a pod that was made with a node.
+  SetCondition(next.status.conditions,
+               {.type = std::string(k8s::names::kPodScheduled),
+                .status = "True",
+                .reason = {},
+                .message = {},
+                .last_transition = {}},
+               agenda_.now());
   ++runs_[uid];
   PlanEnd(next);
   if (!(next.status == current->status)) store_.Put(std::move(next), Actor::kKubelet);

@@ -169,6 +169,9 @@ Status ScenarioRunner::Do(const scenario::UpdatePod& update) {
   for (const PodPtr& pod : pods) {
     KNX_TRY_DONE(cluster_.api().UpdatePod(KeyOf(*pod), Actor::kUser, [&](k8s::Pod& next) {
       ChangeLabels(next.meta.labels, update.labels, update.remove_labels);
+      for (const auto& [key, value] : update.node_selector) {
+        SetLabel(next.spec.node_selector, key, value);
+      }
       Remove(next.spec.scheduling_gates, update.remove_gates);
       Remove(next.meta.finalizers, update.remove_finalizers);
       for (const k8s::Toleration& toleration : update.tolerations) {
