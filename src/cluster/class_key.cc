@@ -80,6 +80,7 @@ class KeyWriter {
     Put(container.resources.requests);
     Put(container.ports);
     Put(static_cast<std::uint8_t>(container.restart_always));
+    Put(static_cast<std::uint8_t>(container.may_restart_all));
   }
 
  private:
@@ -101,6 +102,7 @@ void AppendClassKey(const k8s::PodSpec& spec, std::string& out) {
   key.Put(spec.image_volumes);
   key.Put(spec.overhead);
   key.Put(spec.resources);
+  key.Put(static_cast<std::uint8_t>(spec.host_network && !spec.host_users));
 }
 
 }  // namespace knx::cluster

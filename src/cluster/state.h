@@ -31,9 +31,11 @@ namespace knx::cluster {
 struct NodeChange {
   bool added = false, removed = false;
   bool allocatable = false, labels = false, taints = false, unschedulable = false, images = false;
+  bool declared_features = false;
   NodeFacts before;  // what it said before; empty for a new one
   [[nodiscard]] bool any() const {
-    return added || removed || allocatable || labels || taints || unschedulable || images;
+    return added || removed || allocatable || labels || taints || unschedulable || images ||
+           declared_features;
   }
 };
 
@@ -47,6 +49,7 @@ struct PodChange {
   bool usage = false;           // takes something else on its node than before
   bool moved = false;           // is on another node than before, or on one at all
   bool terminating = false;
+  bool nomination = false;  // where room is kept for it, because somebody else says so
 };
 
 class State {
@@ -72,6 +75,8 @@ class State {
   void Displace(PodId id);
   void Nominate(PodId id, NodeRow row);
   void ClearNomination(PodId id);
+  // Evictions that make room for it have begun, or are over. Not part of a plan.
+  void SetMakingRoom(PodId id, bool making_room) { pods_.Edit(id).making_room = making_room; }
   // Keeps a class although its last pod goes, for who still has to speak of it.
   void HoldClass(ClassId id) { classes_.AcquireAgain(id); }
   void ReleaseClass(ClassId id) { classes_.Release(id); }
@@ -156,6 +161,8 @@ class State {
   void PutOn(PodId id, NodeRow row, bool assumed);
   void TakeOff(PodId id);
   void SetNomination(PodId id, NodeRow row);
+  // Nominates the pod to the node that it was last told to be.
+  void FollowNomination(PodId id);
   void ReleaseRowIfUnused(NodeRow row);
   [[nodiscard]] std::optional<std::string> VerifyNode(NodeRow row,
                                                       std::span<const PodId> pods) const;

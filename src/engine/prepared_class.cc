@@ -120,6 +120,11 @@ const framework::NodeFilter* PreparedClass::FilterOf(std::uint8_t plugin) const 
   return nullptr;
 }
 
+void PreparedClass::Refresh() {
+  if (!wide_scope_) return;
+  for (PreparedFilter& filter : filters_) filter.filter->Refresh();
+}
+
 void PreparedClass::PodAdded(cluster::PodId pod, cluster::NodeRow row) {
   for (PreparedFilter& filter : filters_) filter.filter->OnPodAdded(pod, row);
 }

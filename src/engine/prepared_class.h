@@ -58,6 +58,8 @@ class PreparedClass {
   // Some answer depends on more than the node, so that it must be asked anew for every pod.
   [[nodiscard]] bool has_wide_scope() const { return wide_scope_; }
   [[nodiscard]] std::span<const PreparedFilter> filters() const { return filters_; }
+  // Before rows are judged for another pod, or after a plan changed something.
+  void Refresh();
   // A plan puts a pod on a node, or takes it away again.
   void PodAdded(cluster::PodId pod, cluster::NodeRow row);
   void PodRemoved(cluster::PodId pod, cluster::NodeRow row);

@@ -103,6 +103,9 @@ class NodeFilter {
   // False if something it was prepared from is out of date, so that the plugin must prepare anew.
   // What its scope says is watched by the engine and need not be asked here.
   [[nodiscard]] virtual bool Current() const { return true; }
+  // Scopes kDomain and kCluster: called before rows are judged for another pod, to take over what
+  // changed since.
+  virtual void Refresh() {}
   // A plan puts another pod on a node or takes it away. Only for what cannot be read from the
   // state.
   virtual void OnPodAdded(cluster::PodId, cluster::NodeRow) {}
@@ -130,10 +133,21 @@ class FilterPlugin {
 
 // ---- none fits ----
 
+// How far to look for pods whose eviction would make room.
+struct PreemptionArgs {
+  // Nodes that would do to be found before the best of them is taken: a share of those that come
+  // into question, but at least so many.
+  std::int32_t min_candidates_percent = 10;
+  std::int32_t min_candidates = 100;
+};
+
 struct PostFilterResult {
   // Success: room is being made on `nominated`. Rejected: nothing helps, and why.
   Outcome outcome;
   cluster::NodeRow nominated;
+  // If set, the engine is to make room by evicting less important pods, and its outcome is the
+  // plugin's.
+  std::optional<PreemptionArgs> preempt{};
 };
 
 // Rejections by row, for who wants to make room.

@@ -12,7 +12,7 @@
 
 namespace knx::sim {
 
-enum class Call : std::uint8_t { kBind, kStatus };
+enum class Call : std::uint8_t { kBind, kStatus, kEvict };
 
 struct CallFault {
   enum class Kind : std::uint8_t {

@@ -129,6 +129,7 @@ void ReadUpdateNode(FieldReader& fields, UpdateNode& out) {
     }
   });
   k8s::ReadResourceList(fields, "allocatable", out.allocatable);
+  fields.Read("declared_features", out.declared_features);
 }
 
 void ReadDrain(FieldReader& fields, NodeAction& out) {
@@ -198,14 +199,15 @@ void ReadWatchFault(FieldReader& fields, WatchFault& out, Duration& oldest_list)
 void ReadFault(FieldReader& fields, Happening& out, Duration& oldest_list) {
   const bool bind = fields.Has("bind");
   const bool status = fields.Has("status");
+  const bool evict = fields.Has("evict");
   const bool watch = fields.Has("watch");
-  if (int{bind} + int{status} + int{watch} != 1) {
-    return fields.FailHere("needs exactly one of bind, status and watch");
+  if (int{bind} + int{status} + int{evict} + int{watch} != 1) {
+    return fields.FailHere("needs exactly one of bind, status, evict and watch");
   }
   if (watch) return ReadWatchFault(fields, out.emplace<WatchFault>(), oldest_list);
   CallFault& fault = out.emplace<CallFault>();
-  fault.call = bind ? Call::kBind : Call::kStatus;
-  ReadCallFault(fields, bind ? "bind" : "status", fault);
+  fault.call = bind ? Call::kBind : status ? Call::kStatus : Call::kEvict;
+  ReadCallFault(fields, bind ? "bind" : status ? "status" : "evict", fault);
 }
 
 void ReadRestart(FieldReader& fields, RestartScheduler& out, Duration& oldest_list) {

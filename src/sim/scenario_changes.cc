@@ -137,6 +137,7 @@ Status ScenarioRunner::Do(const UpdateNode& update) {
         node.taints.push_back(taint);
       }
       Merge(node.allocatable, update.allocatable);
+      if (update.declared_features) node.declared_features = *update.declared_features;
     }));
   }
   return Ok();

@@ -44,7 +44,8 @@ std::string EventJson(const engine::Event& event) {
     std::string operator()(const engine::ActionFinished& e) const {
       const std::string failure =
           e.failure.has_value() ? fmt::format(",\"failure\":{}", JsonText(*e.failure)) : "";
-      return fmt::format("\"event\":\"finished\",\"action\":{}{}", e.action, failure);
+      return fmt::format("\"event\":\"finished\",\"action\":{}{}{}", e.action, failure,
+                         e.missing ? ",\"missing\":true" : "");
     }
     std::string operator()(const engine::QuestionAnswered& e) const {
       return fmt::format("\"event\":\"answered\",\"action\":{},\"ok\":{},\"text\":{}", e.action,
@@ -112,6 +113,7 @@ void SchedulerDriver::Stop() {
   synced_ = slice_planned_ = false;
   calls_in_flight_ = 0;
   patches_.clear();
+  evictions_.clear();
   armed_ = kNever;
 }
 
@@ -201,6 +203,7 @@ bool SchedulerDriver::Current() const {
 bool SchedulerDriver::Settled() const {
   using engine::QueuePlace;
   if (!Current() || calls_in_flight_ > 0 || told_.unanswered() || slice_planned_) return false;
+  if (engine_->preemptions() > 0) return false;
   for (const QueuePlace place : {QueuePlace::kActive, QueuePlace::kBackoff,
                                  QueuePlace::kErrorBackoff, QueuePlace::kInFlight}) {
     if (engine_->queue().Count(place) > 0) return false;
@@ -244,6 +247,27 @@ void SchedulerDriver::CarryOut(engine::ActionId id, const engine::PatchPodStatus
   invariants_.OnStatusWritten(patch.pod.uid);
   patches_[id] = patch.pod;
   Request(id, fault, [this, patch] { return api_.PatchStatus(patch); });
+}
+
+void SchedulerDriver::CarryOut(engine::ActionId id, const engine::ClearNomination& clear) {
+  const PodPtr pod = store_.FindPod(PodKey(clear.pod.namespace_, clear.pod.name), clear.pod.uid);
+  std::optional<CallFault> fault;
+  if (pod != nullptr) fault = faults_.Strike(Call::kStatus, *pod, agenda_.now());
+  Request(id, fault, [this, clear] { return api_.ClearNomination(clear.pod); });
+}
+
+void SchedulerDriver::CarryOut(engine::ActionId /*id*/, const engine::PlanEvictions& plan) {
+  ++counts_.plans;
+  invariants_.OnPlan(plan);
+}
+
+void SchedulerDriver::CarryOut(engine::ActionId id, const engine::EvictPod& evict) {
+  invariants_.OnEviction(evict);
+  const PodPtr pod = store_.FindPod(PodKey(evict.pod.namespace_, evict.pod.name), evict.pod.uid);
+  std::optional<CallFault> fault;
+  if (pod != nullptr) fault = faults_.Strike(Call::kEvict, *pod, agenda_.now());
+  evictions_.insert(id);
+  Request(id, fault, [this, evict] { return api_.Preempt(evict); });
 }
 
 void SchedulerDriver::CarryOut(engine::ActionId /*id*/, const engine::RecordEvent& event) {
@@ -292,8 +316,12 @@ void SchedulerDriver::Request(engine::ActionId id, const std::optional<CallFault
 void SchedulerDriver::Answer(engine::ActionId id, std::uint64_t life, const Status& status) {
   if (life != life_) return;
   --calls_in_flight_;
-  engine::ActionFinished finished{.action = id, .failure = {}};
+  engine::ActionFinished finished{.action = id, .failure = {}, .missing = false};
   if (!status.ok()) finished.failure = status.error().message;
+  // Who was to be evicted and is gone needs no eviction.
+  if (evictions_.erase(id) > 0 && !status.ok() && status.error().kind == ErrorKind::kNotFound) {
+    finished = {.action = id, .failure = {}, .missing = true};
+  }
   if (!status.ok() && told_.IsAwaited(id)) ++counts_.bind_failures;
   told_.OnAnswer(id, !status.ok());
   if (const auto patch = patches_.find(id); patch != patches_.end()) {
