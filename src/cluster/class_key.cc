@@ -60,6 +60,7 @@ void AppendClassKey(const k8s::PodSpec& spec, const k8s::ObjectMeta& meta, std::
     key.Put(meta.uid);
   }
   PutRelations(spec, meta, key);
+  key.Put(static_cast<std::uint8_t>(spec.host_network && !spec.host_users));
 }
 
 }  // namespace knx::cluster

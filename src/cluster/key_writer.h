@@ -117,6 +117,7 @@ class KeyWriter {
     Put(container.resources.requests);
     Put(container.ports);
     Put(static_cast<std::uint8_t>(container.restart_always));
+    Put(static_cast<std::uint8_t>(container.may_restart_all));
   }
 
   void Put(const k8s::Volume& volume) {

@@ -29,7 +29,8 @@ struct NodeFacts {
   TaintSetId taints;
   bool unschedulable = false;
   ResourceVector allocatable;
-  std::vector<ImageId> images;  // sorted, unique
+  std::vector<ImageId> images;            // sorted, unique
+  std::vector<Symbol> declared_features;  // sorted, unique
 
   friend bool operator==(const NodeFacts&, const NodeFacts&) = default;
 };
@@ -66,6 +67,8 @@ class NodeTable {
   // name changes numbers but never the order of two rows. Valid after RefreshRanks().
   [[nodiscard]] std::uint32_t rank(NodeRow row) const { return ranks_[row.index]; }
   void RefreshRanks();
+  // Every row, those without a Node too, in the order of the names. Valid after RefreshRanks().
+  [[nodiscard]] std::span<const NodeRow> by_name() const { return by_rank_; }
 
   // ---- facts ----
   [[nodiscard]] const NodeFacts& facts(NodeRow row) const { return rows_[row.index].facts; }

@@ -38,10 +38,15 @@ struct Pod {
   std::int32_t priority = 0;
   bool assumed = false;      // ours, and not yet confirmed by the API server
   bool terminating = false;  // has a deletion timestamp
+  bool preempted = false;    // terminating because a scheduler made room for another pod
+  bool making_room = false;  // pods are being evicted for it
   std::int64_t generation = 0;
   Time created, started;
   std::vector<std::string> gates;
   std::unique_ptr<InPlaceUsage> in_place;
+  // The nominated node as last told, whether it is known or not; nullptr: none. What we decided
+  // since is in `nominated`.
+  std::unique_ptr<std::string> told_nomination;
 };
 
 class PodTable {

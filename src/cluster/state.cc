@@ -3,9 +3,20 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "k8s/names.h"
 
 namespace knx::cluster {
 namespace {
+
+// Whether it has to go because a scheduler, this one or another, made room for somebody else.
+bool IsPreempted(const k8s::Pod& pod) {
+  if (!pod.meta.deleted) return false;
+  for (const k8s::Condition& condition : pod.status.conditions) {
+    if (condition.type != k8s::names::kDisruptionTarget) continue;
+    return condition.status == "True" && condition.reason == k8s::names::kReasonPreemption;
+  }
+  return false;
+}
 
 bool TakesLess(std::span<const ResourceAmount> now, std::span<const ResourceAmount> before) {
   return std::any_of(before.begin(), before.end(), [&](const ResourceAmount& entry) {
@@ -26,6 +37,13 @@ NodeFacts State::MakeFacts(const k8s::Node& node) {
   facts.taints = taint_sets_.Intern(node.taints);
   facts.unschedulable = node.unschedulable;
   facts.allocatable = ToResourceVector(node.allocatable, resource_names_);
+  for (const std::string& feature : node.declared_features) {
+    facts.declared_features.push_back(words_.Intern(feature));
+  }
+  std::sort(facts.declared_features.begin(), facts.declared_features.end());
+  facts.declared_features.erase(
+      std::unique(facts.declared_features.begin(), facts.declared_features.end()),
+      facts.declared_features.end());
   return facts;
 }
 
@@ -64,6 +82,7 @@ NodeChange State::UpsertNode(const k8s::Node& node) {
     change.taints = facts.taints != before.taints;
     change.unschedulable = facts.unschedulable != before.unschedulable;
     change.images = facts.images != before.images;
+    change.declared_features = facts.declared_features != before.declared_features;
   } else {
     change.images = images_.version() != image_version;
   }
@@ -111,10 +130,14 @@ Pod State::MakeRecord(const k8s::Pod& pod) {
   record.kin = kinship_.AcquireKin(record.namespace_, record.labels, ControllerOf(pod.meta));
   record.priority = pod.spec.priority.value_or(0);
   record.terminating = pod.meta.deleted.has_value();
+  record.preempted = IsPreempted(pod);
   record.generation = pod.meta.generation;
   record.created = pod.meta.created.value_or(Time{});
   record.started = pod.status.start_time.value_or(Time{});
   record.gates = pod.spec.scheduling_gates;
+  if (const std::string& nominated = pod.status.nominated_node_name; !nominated.empty()) {
+    record.told_nomination = std::make_unique<std::string>(nominated);
+  }
   if (k8s::HasResizeStatus(pod)) {
     record.in_place = std::make_unique<InPlaceUsage>();
     record.in_place->requests = ToResourceVector(k8s::PodRequestsInPlace(pod), resource_names_);
@@ -128,11 +151,18 @@ PodId State::AddPod(const k8s::Pod& pod) {
   const PodId id = pods_.Add(MakeRecord(pod));
   if (!pod.spec.node_name.empty()) {
     PutOn(id, nodes_.RowFor(pod.spec.node_name), false);
-  } else if (!pod.status.nominated_node_name.empty()) {
-    const NodeRow row = nodes_.Find(pod.status.nominated_node_name);
-    if (row.valid() && nodes_.has_node(row)) SetNomination(id, row);
+  } else {
+    FollowNomination(id);
   }
   return id;
+}
+
+void State::FollowNomination(PodId id) {
+  const Pod& pod = pods_.Get(id);
+  NodeRow row;
+  if (pod.told_nomination != nullptr) row = nodes_.Find(*pod.told_nomination);
+  if (row.valid() && !nodes_.has_node(row)) row = NodeRow{};
+  if (row != pod.nominated) SetNomination(id, row);
 }
 
 PodChange State::UpdatePod(PodId id, const k8s::Pod& pod) {
@@ -160,6 +190,13 @@ PodChange State::UpdatePod(PodId id, const k8s::Pod& pod) {
   const bool assumed = current.assumed && !bound;
   change.moved = row != row_before;
   const NodeRow nominated_before = current.nominated;
+  // What we nominated it to stays, until we are told of another nomination than before.
+  const bool same_nomination =
+      (next.told_nomination == nullptr) == (current.told_nomination == nullptr) &&
+      (next.told_nomination == nullptr || *next.told_nomination == *current.told_nomination);
+  // What makes one pod a better victim than another is part of what its node is asked for.
+  const bool other_victim =
+      change.labels || next.priority != current.priority || next.started != current.started;
   const bool replace = row_before.valid() && (change.moved || usage_differs);
   if (replace) TakeOff(id);
   const bool counts_differ =
@@ -171,10 +208,14 @@ PodChange State::UpdatePod(PodId id, const k8s::Pod& pod) {
   next.node = pods_.Get(id).node;
   next.nominated = nominated_before;
   next.assumed = assumed;
+  next.making_room = current.making_room;
   current = std::move(next);
   if (counts_differ) CountRelations(id, +1);
   if (row.valid() && !current.node.valid()) PutOn(id, row, assumed);
   if (bound && nominated_before.valid()) SetNomination(id, NodeRow{});
+  if (!current.node.valid() && !same_nomination) FollowNomination(id);
+  change.nomination = current.nominated != nominated_before;
+  if (other_victim && !replace && current.node.valid()) TouchUsage(current.node);
   change.usage = replace && !change.moved;
   change.requests_lower = usage_differs && TakesLess(usage_of(id).requests, requests_before);
   Release(class_before, kin_before);

@@ -33,9 +33,11 @@ namespace knx::cluster {
 struct NodeChange {
   bool added = false, removed = false;
   bool allocatable = false, labels = false, taints = false, unschedulable = false, images = false;
+  bool declared_features = false;
   NodeFacts before;  // what it said before; empty for a new one
   [[nodiscard]] bool any() const {
-    return added || removed || allocatable || labels || taints || unschedulable || images;
+    return added || removed || allocatable || labels || taints || unschedulable || images ||
+           declared_features;
   }
 };
 
@@ -49,6 +51,7 @@ struct PodChange {
   bool usage = false;           // takes something else on its node than before
   bool moved = false;           // is on another node than before, or on one at all
   bool terminating = false;
+  bool nomination = false;  // where room is kept for it, because somebody else says so
 };
 
 class State {
@@ -74,6 +77,8 @@ class State {
   void Displace(PodId id);
   void Nominate(PodId id, NodeRow row);
   void ClearNomination(PodId id);
+  // Evictions that make room for it have begun, or are over. Not part of a plan.
+  void SetMakingRoom(PodId id, bool making_room) { pods_.Edit(id).making_room = making_room; }
   // Keeps a class and kin although their last pod goes, for who still has to speak of them.
   void Hold(ClassId id, KinId kin) {
     classes_.AcquireAgain(id);
@@ -185,6 +190,8 @@ class State {
   // Counts the pod, which is on a node, among those that others ask about, or no longer.
   void CountRelations(PodId id, int sign);
   void SetNomination(PodId id, NodeRow row);
+  // Nominates the pod to the node that it was last told to be.
+  void FollowNomination(PodId id);
   void ReleaseRowIfUnused(NodeRow row);
   [[nodiscard]] std::optional<std::string> VerifyNode(NodeRow row,
                                                       std::span<const PodId> pods) const;

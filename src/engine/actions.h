@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "engine/events.h"
 #include "framework/plugin.h"
@@ -32,12 +33,35 @@ struct PatchPodStatus {
   std::optional<std::string> nominated_node;
 };
 
+// Takes back the nominated node of a pod, and leaves its condition alone. Best effort: what could
+// not be written is written with the pod's next attempt.
+struct ClearNomination {
+  PodRef pod;
+};
+
+// Room is made for a pod on a node, and these have to go for it. Said before anything is done about
+// it, so that everything after it can be held against it; there is nothing to carry out.
+struct PlanEvictions {
+  PodRef preemptor;
+  std::string node;
+  std::vector<PodRef> victims;
+};
+
+// Writes the condition that says why the pod has to go, then deletes it, if it is still the one
+// with that uid. Reported back always; a pod that is gone already is reported as missing.
+struct EvictPod {
+  PodRef pod;
+  PodRef preemptor;
+  std::string reason, message;  // of its DisruptionTarget condition
+};
+
 // An event for people, best effort.
 struct RecordEvent {
   PodRef pod;
   bool warning = false;
   std::string reason, action, note;
-  std::string reporter;  // the profile's scheduler name
+  std::string reporter;             // the profile's scheduler name
+  std::optional<PodRef> related{};  // the other pod that it is about
 };
 
 // A question of a plugin; answered with QuestionAnswered, or given up at the deadline.
@@ -50,7 +74,9 @@ struct AskOutside {
 
 struct Action {
   ActionId id = 0;
-  std::variant<BindPod, PatchPodStatus, RecordEvent, AskOutside> what;
+  std::variant<BindPod, PatchPodStatus, ClearNomination, PlanEvictions, EvictPod, RecordEvent,
+               AskOutside>
+      what;
 };
 
 }  // namespace knx::engine

@@ -27,7 +27,10 @@ PodStanding Core::Standing(std::string_view uid) const {
 std::string Core::WhyWaiting(std::string_view uid) const {
   const PodId id = state_.pods().Find(uid);
   if (!id.valid()) return {};
-  if (queue_.Get(id).place == QueuePlace::kGated) return judge_.GateReason(id);
+  if (queue_.Get(id).place == QueuePlace::kGated) {
+    // A gate that is open by now is asked again soon; until then the last attempt says why.
+    if (std::string reason = judge_.GateReason(id); !reason.empty()) return reason;
+  }
   const auto condition = conditions_.find(id);
   return condition == conditions_.end() ? std::string() : condition->second.message;
 }
@@ -57,6 +60,9 @@ std::optional<std::string> Core::Verify() const {
       return fmt::format("pod {}: neither bound nor queued nor on its way", pod.name);
     } else if (pod.node.valid() && queue_.Contains(id)) {
       return fmt::format("pod {}: has a node and is queued", pod.name);
+    }
+    if (pod.making_room && !evictions_.PlanFor(id)) {
+      return fmt::format("pod {}: waits for evictions that are over", pod.name);
     }
   }
   if (on_their_way != flights_.size()) return "a pod that is gone is still on its way";

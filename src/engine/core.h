@@ -14,6 +14,7 @@
 
 #include "cluster/state.h"
 #include "engine/engine.h"
+#include "engine/evictions.h"
 #include "engine/placement.h"
 #include "engine/plugin_judge.h"
 #include "engine/queue.h"
@@ -32,6 +33,7 @@ class Core {
 
   [[nodiscard]] const cluster::State& state() const { return state_; }
   [[nodiscard]] const Queue& queue() const { return queue_; }
+  [[nodiscard]] std::size_t preemptions() const { return evictions_.size(); }
   [[nodiscard]] PodStanding Standing(std::string_view uid) const;
   [[nodiscard]] std::string WhyWaiting(std::string_view uid) const;
   [[nodiscard]] std::optional<Inquiry> Inquire(std::string_view uid);
@@ -114,9 +116,32 @@ class Core {
   // it.
   void Fail(cluster::PodId id, const FailedAttempt& attempt, const std::string& message,
             std::optional<cluster::NodeRow> nominate, Time now);
+  // The nominated node to be written, if what is written is another; the state takes it over.
+  std::optional<std::string> Renominate(cluster::PodId id, cluster::NodeRow row, Time now);
   void MeetDeadlines(Time now);
 
+  // ---- core_preemption.cc: making room ----
+  // Before the pod goes back into the queue, and after.
+  void AnnouncePlan(cluster::PodId id, const Placement& placement);
+  void CarryOutPlan(cluster::PodId id, const Placement& placement, Time now);
+  // Can be taken back in memory: it has a place and was not yet bound to it.
+  [[nodiscard]] bool CanBeTakenBack(cluster::PodId id) const;
+  void TakeBack(cluster::PodId victim, cluster::PodId preemptor, std::string_view plugin, Time now);
+  void ClearLowerNominations(cluster::PodId preemptor, cluster::NodeRow row, Time now);
+  void SendEvictions(Evictions::PlanId plan, Time now);
+  void OnEvictionFinished(const ActionFinished& finished, Time now);
+  void EndPlan(Evictions::PlanId plan, Time now);
+  // A pod that may be one that was asked to go goes.
+  void OnLeaving(cluster::PodId id);
+  // The pod needs no room any more.
+  void ForgetPlanFor(cluster::PodId id);
+  // Room that was kept for a pod on a node is not kept any more.
+  void TellNominationGone(cluster::PodId id, cluster::NodeRow row, Time now);
+
   // ---- actions ----
+  [[nodiscard]] bool IsAwaited(ActionId action) const {
+    return awaited_.contains(action) || evictions_.Awaits(action);
+  }
   template <class What>
   ActionId Emit(What what) {
     actions_.push_back({++last_action_, std::move(what)});
@@ -142,12 +167,13 @@ class Core {
   Placer placer_;
   absl::flat_hash_map<cluster::PodId, Flight> flights_;
   absl::flat_hash_map<ActionId, cluster::PodId> awaited_;
-  // Bindings are all given the same time, so that the oldest is always in front; questions name
-  // their own.
-  std::deque<std::pair<Time, ActionId>> binding_deadlines_;
+  // Bindings and evictions are all given the same time, so that the oldest is always in front;
+  // questions name their own.
+  std::deque<std::pair<Time, ActionId>> answer_deadlines_;
   std::set<std::pair<Time, ActionId>> question_deadlines_;
   absl::flat_hash_map<cluster::PodId, Condition> conditions_;
   absl::flat_hash_map<ActionId, cluster::PodId> patches_;  // of conditions, not yet reported on
+  Evictions evictions_;
   std::vector<Action> actions_;
   ActionId last_action_ = 0;
 };

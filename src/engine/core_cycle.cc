@@ -46,16 +46,20 @@ bool Core::ScheduleOne(Time now) {
   }
   std::optional<NodeRow> nominate = placement.nominated;
   if (!placement.nominated.valid() && placement.keep_nomination) nominate.reset();
+  if (!placement.victims.empty()) AnnouncePlan(id, placement);
   Fail(id, placement.attempt, placement.message, nominate, now);
+  if (!placement.victims.empty()) CarryOutPlan(id, placement, now);
   return true;
 }
 
 // ---- from the choice to the binding ----
 
 void Core::StartFlight(PodId id, NodeRow row, Time now) {
+  const NodeRow nominated = state_.pod(id).nominated;
   state_.ClearNomination(id);
   state_.Assume(id, row);
   flights_[id] = {};
+  if (nominated.valid() && nominated != row) TellNominationGone(id, nominated, now);
   if (Reserve(id, row, now)) Continue(id, now);
 }
 
@@ -181,7 +185,7 @@ void Core::AwaitStatus(PodId id, ActionId patch, Time now) {
   flight.action = patch;
   flight.deadline = now + options_.max_wait;
   awaited_.emplace(patch, id);
-  binding_deadlines_.emplace_back(flight.deadline, patch);
+  answer_deadlines_.emplace_back(flight.deadline, patch);
 }
 
 void Core::SendBinding(PodId id, Time now) {
@@ -196,7 +200,7 @@ void Core::SendBinding(PodId id, Time now) {
     flight.action = Emit(BindPod{RefTo(id), state_.nodes().name(row)});
     flight.deadline = now + options_.max_wait;
     awaited_.emplace(flight.action, id);
-    binding_deadlines_.emplace_back(flight.deadline, flight.action);
+    answer_deadlines_.emplace_back(flight.deadline, flight.action);
     return;
   }
   flight.plugin = 0;
@@ -215,6 +219,7 @@ void Core::OnActionFinished(const ActionFinished& finished, Time now) {
     }
     patches_.erase(patch);
   }
+  if (evictions_.Awaits(finished.action)) return OnEvictionFinished(finished, now);
   const auto awaited = awaited_.find(finished.action);
   if (awaited == awaited_.end()) return;
   const PodId id = awaited->second;
@@ -274,8 +279,8 @@ void Core::EndFlight(PodId id) {
   awaited_.erase(it->second.action);
   question_deadlines_.erase({it->second.deadline, it->second.action});
   flights_.erase(it);
-  while (!binding_deadlines_.empty() && !awaited_.contains(binding_deadlines_.front().second)) {
-    binding_deadlines_.pop_front();
+  while (!answer_deadlines_.empty() && !IsAwaited(answer_deadlines_.front().second)) {
+    answer_deadlines_.pop_front();
   }
 }
 
@@ -287,10 +292,10 @@ void Core::Advance(Time now) {
 }
 
 void Core::MeetDeadlines(Time now) {
-  while (!binding_deadlines_.empty() && binding_deadlines_.front().first <= now) {
-    const ActionId action = binding_deadlines_.front().second;
-    if (!awaited_.contains(action)) {
-      binding_deadlines_.pop_front();
+  while (!answer_deadlines_.empty() && answer_deadlines_.front().first <= now) {
+    const ActionId action = answer_deadlines_.front().second;
+    if (!IsAwaited(action)) {
+      answer_deadlines_.pop_front();
       continue;
     }
     OnActionFinished(
@@ -303,13 +308,14 @@ void Core::MeetDeadlines(Time now) {
            {recheck_until && now < *recheck_until, "no answer in time", recheck_until.has_value()},
            now);
   }
+  while (const auto plan = evictions_.PopPaused(now)) EndPlan(*plan, now);
 }
 
 Time Core::NextWake() const {
   Time wake = queue_.NextWake();
-  if (!binding_deadlines_.empty()) wake = std::min(wake, binding_deadlines_.front().first);
+  if (!answer_deadlines_.empty()) wake = std::min(wake, answer_deadlines_.front().first);
   if (!question_deadlines_.empty()) wake = std::min(wake, question_deadlines_.begin()->first);
-  return wake;
+  return std::min(wake, evictions_.NextWake());
 }
 
 // ---- failing ----
@@ -336,19 +342,11 @@ void Core::Fail(PodId id, const FailedAttempt& attempt, const std::string& messa
   const std::string_view reason =
       attempt.error ? names::kReasonSchedulerError : names::kReasonUnschedulable;
   const auto [written, fresh] = conditions_.try_emplace(id);
-  bool changed = fresh || written->second.reason != reason || written->second.message != message;
-  std::optional<std::string> nominated_node;
-  if (nominate && *nominate != state_.pod(id).nominated) {
-    if (nominate->valid()) {
-      state_.Nominate(id, *nominate);
-      nominated_node = state_.nodes().name(*nominate);
-    } else {
-      state_.ClearNomination(id);
-      nominated_node = "";
-    }
-    changed = true;
-  }
-  if (!changed) return;
+  const bool changed =
+      fresh || written->second.reason != reason || written->second.message != message;
+  std::optional<std::string> nominated_node =
+      Renominate(id, nominate.value_or(state_.pod(id).nominated), now);
+  if (!changed && !nominated_node) return;
   PatchPodStatus patch{RefTo(id),
                        "False",
                        std::string(reason),
@@ -358,6 +356,20 @@ void Core::Fail(PodId id, const FailedAttempt& attempt, const std::string& messa
   const ActionId action = Emit(std::move(patch));
   patches_.emplace(action, id);
   written->second = {std::string(reason), message, action};
+}
+
+std::optional<std::string> Core::Renominate(PodId id, NodeRow row, Time now) {
+  const NodeRow before = state_.pod(id).nominated;
+  const std::string name = row.valid() ? state_.nodes().name(row) : "";
+  const std::unique_ptr<std::string>& told = state_.pod(id).told_nomination;
+  const bool written = told == nullptr ? name.empty() : *told == name;
+  if (row != before) {
+    state_.Nominate(id, row);
+    if (before.valid()) TellNominationGone(id, before, now);
+  } else if (written || conditions_.at(id).patch != 0) {
+    return std::nullopt;
+  }
+  return name;
 }
 
 // ---- actions ----
@@ -370,7 +382,7 @@ PodRef Core::RefTo(PodId id) const {
 void Core::EmitEvent(PodId id, bool warning, std::string_view reason, std::string_view action,
                      std::string note) {
   Emit(RecordEvent{RefTo(id), warning, std::string(reason), std::string(action), std::move(note),
-                   state_.class_of(id).spec.scheduler_name});
+                   state_.class_of(id).spec.scheduler_name, std::nullopt});
 }
 
 }  // namespace knx::engine

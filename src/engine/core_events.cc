@@ -43,6 +43,7 @@ void Core::OnNode(const k8s::Node& node, Time now) {
       {change.allocatable, EventKind::kNodeAllocatable},
       {change.labels, EventKind::kNodeLabel},
       {change.taints || change.unschedulable, EventKind::kNodeTaint},
+      {change.declared_features, EventKind::kNodeDeclaredFeature},
   };
   for (const auto& [changed, kind] : changes) {
     if (!changed) continue;
@@ -191,6 +192,7 @@ void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
   const bool was_assigned = before.node.valid() && !state_.pod(id).assumed;
   state_.Hold(before.pod_class, before.kin);
   const cluster::PodChange change = state_.UpdatePod(id, pod);
+  if (change.terminating) OnLeaving(id);
   if (was_assigned) {
     OnAssignedPodChanged(id, change, before, now);
   } else if (state_.pod(id).node.valid() && !state_.pod(id).assumed) {
@@ -203,6 +205,7 @@ void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
     }
     if (!flights_.contains(id)) queue_.Remove(id);
     conditions_.erase(id);
+    ForgetPlanFor(id);
     ClusterEvent event;
     event.kind = EventKind::kAssignedPodAdd;
     event.pod = id;
@@ -234,8 +237,10 @@ void Core::OnWaitingPodChanged(PodId id, const cluster::PodChange& change, const
                                Time now) {
   // Assumed pods are ours already and on their way; their spec cannot change where they go.
   if (flights_.contains(id)) return;
+  if (change.nomination && before.nominated.valid()) TellNominationGone(id, before.nominated, now);
   if (!IsOurs(id)) {
     queue_.Remove(id);
+    ForgetPlanFor(id);
     return;
   }
   ClusterEvent event;
@@ -269,6 +274,8 @@ void Core::RemovePod(PodId id, Time now) {
   }
   queue_.Remove(id);
   conditions_.erase(id);
+  OnLeaving(id);
+  ForgetPlanFor(id);
   state_.Hold(gone.pod_class, gone.kin);
   state_.RemovePod(id);
   ClusterEvent event;

@@ -46,6 +46,8 @@ class Engine {
 
   [[nodiscard]] const cluster::State& state() const;
   [[nodiscard]] const Queue& queue() const;
+  // Pods for which others are being evicted.
+  [[nodiscard]] std::size_t preemptions() const;
   [[nodiscard]] PodStanding Standing(std::string_view uid) const;
   // Why the pod waits, as last written to its condition; empty if it does not wait or was never
   // tried.

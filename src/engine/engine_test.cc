@@ -14,6 +14,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 class EngineTest : public ::testing::Test {
  protected:
@@ -55,7 +56,8 @@ TEST_F(EngineTest, SaysWhyAPodFitsNowhereAndTriesAgainWhenThatChanges) {
   harness_.Pod(PodBuilder("p").Asks("cpu", "2"));
   harness_.Schedule();
   const std::string why =
-      "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s).";
+      "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s). "
+      "preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.";
   EXPECT_EQ(harness_.Why("p"), why);
   EXPECT_THAT(harness_.notes(), ElementsAre("FailedScheduling: " + why));
   ASSERT_EQ(harness_.patches().size(), 1U);
@@ -90,7 +92,7 @@ TEST_F(EngineTest, AFailedBindingGivesTheRoomBackAndIsTriedAgain) {
   harness_.Pod(PodBuilder("q").Asks("cpu", "1"));
   harness_.Schedule();
   EXPECT_EQ(harness_.NodeOf("p"), "a");
-  EXPECT_EQ(harness_.Why("q"), "0/1 nodes are available: 1 Insufficient cpu.");
+  EXPECT_THAT(harness_.Why("q"), StartsWith("0/1 nodes are available: 1 Insufficient cpu. "));
   harness_.FinishBinding("p", "the server is on fire");
   EXPECT_EQ(harness_.Why("p"), "running Bind plugin \"DefaultBinder\": the server is on fire");
   EXPECT_EQ(harness_.PlaceOf("p"), QueuePlace::kErrorBackoff);
@@ -247,7 +249,8 @@ TEST_F(EngineTest, ADaemonSetPodLooksAtItsOwnNodeOnly) {
   EXPECT_EQ(harness_.NodeOf("fits"), "b");
   EXPECT_EQ(harness_.Why("not"),
             "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't satisfy plugin(s) "
-            "[NodeAffinity].");
+            "[NodeAffinity]. preemption: 0/2 nodes are available: 1 No preemption victims found "
+            "for incoming pod, 1 Preemption is not helpful for scheduling.");
 }
 
 }  // namespace

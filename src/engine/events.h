@@ -42,6 +42,7 @@ struct ObjectDeleted {
 struct ActionFinished {
   ActionId action = 0;
   std::optional<std::string> failure;
+  bool missing = false;  // what it was about was not there any more; no failure then
 };
 
 // The outside answered a question of a plugin.

@@ -123,7 +123,7 @@ Placement Placer::PlaceRemembered(const framework::Profile& profile, ClassCache&
     const auto at = std::lower_bound(judged.rows.begin(), judged.rows.end(), row);
     judged.verdicts[static_cast<std::size_t>(at - judged.rows.begin())] = verdict;
   }
-  TryPostFilter(profile, pod, judged, placement);
+  TryPostFilter(profile, cache.prepared(), pod, judged, placement);
   return placement;
 }
 
@@ -163,14 +163,18 @@ Placement Placer::PlaceInDomains(const framework::Profile& profile, ClassCache& 
     Count(prepared, verdict, 1, reasons, placement.attempt);
   }
   placement.message = FailureText(reasons);
-  if (!profile.post_filter.empty()) TryPostFilter(profile, pod, judged, placement);
+  TryPostFilter(profile, prepared, pod, judged, placement);
   return placement;
 }
 
 Placement Placer::PlaceAmong(const framework::Profile& profile, PreparedClass& prepared,
                              PodId pod) {
-  if (!prepared.outcome().ok()) return Rejected(prepared);
   Placement placement;
+  if (!prepared.outcome().ok()) {
+    placement = Rejected(prepared);
+    if (prepared.outcome().rejected()) TryPostFilter(profile, prepared, pod, {}, placement);
+    return placement;
+  }
   if (FitsNominatedNode(prepared, pod)) {
     placement.node = state_.pod(pod).nominated;
     return placement;
@@ -203,7 +207,7 @@ Placement Placer::PlaceAmong(const framework::Profile& profile, PreparedClass& p
   const std::size_t left_out = state_.nodes().node_count() - judged.rows.size();
   if (left_out > 0) reasons[prepared.LeftOutReason()] += left_out;
   placement.message = FailureText(reasons);
-  if (!profile.post_filter.empty()) TryPostFilter(profile, pod, judged, placement);
+  TryPostFilter(profile, prepared, pod, judged, placement);
   return placement;
 }
 
@@ -275,24 +279,44 @@ std::string Placer::FailureText(const ReasonCounts& reasons) const {
   return text;
 }
 
-void Placer::TryPostFilter(const framework::Profile& profile, PodId pod, const Judged& judged,
-                           Placement& placement) const {
+void Placer::TryPostFilter(const framework::Profile& profile, PreparedClass& prepared, PodId pod,
+                           const Judged& judged, Placement& placement) {
+  if (profile.post_filter.empty()) return;
   const framework::PodView view{state_, state_.class_of(pod), pod};
+  const framework::Rejections rejections{judged.rows, judged.verdicts};
   std::string message;
   placement.keep_nomination = true;
   for (const auto& entry : profile.post_filter) {
-    const framework::PostFilterResult result =
-        entry.plugin->PostFilter(view, {judged.rows, judged.verdicts});
-    if (!result.outcome.reason.empty()) {
-      message += (message.empty() ? "" : ", ") + result.outcome.reason;
+    framework::PostFilterResult result = entry.plugin->PostFilter(view, rejections);
+    if (result.preempt) {
+      placement.preempted_by = entry.index;
+      result.outcome = Preempt({pod, prepared, rejections, *result.preempt}, placement);
+    } else if (result.outcome.code == Code::kSuccess) {
+      placement.nominated = result.nominated;
     }
-    if (result.outcome.code == Code::kSuccess) placement.nominated = result.nominated;
-    if (result.outcome.code == Code::kSuccess || result.outcome.code == Code::kUnresolvable ||
-        result.outcome.code == Code::kError) {
+    // Who makes room, or knows for sure that nobody can, has the only word.
+    if (result.outcome.code != Code::kUnschedulable) {
+      message = std::move(result.outcome.reason);
       break;
     }
+    if (result.outcome.reason.empty()) continue;
+    message += (message.empty() ? "" : ", ") + result.outcome.reason;
   }
   if (!message.empty()) placement.message += " " + message;
+}
+
+framework::Outcome Placer::Preempt(const Preemptor::Question& question, Placement& placement) {
+  Preemptor::Answer answer = preemptor_.Find(question);
+  if (!answer.not_eligible.empty()) {
+    return framework::Outcome::Unschedulable("preemption: " + answer.not_eligible);
+  }
+  if (!answer.node.valid()) {
+    placement.keep_nomination = false;
+    return framework::Outcome::Unschedulable("preemption: " + FailureText(answer.reasons));
+  }
+  placement.nominated = answer.node;
+  placement.victims = std::move(answer.victims);
+  return framework::Outcome::Success();
 }
 
 // ---- care ----

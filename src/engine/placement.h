@@ -13,14 +13,17 @@
 #include "engine/domain_contest.h"
 #include "engine/engine_options.h"
 #include "engine/inquiry.h"
+#include "engine/preemption.h"
 #include "engine/queue.h"
 #include "framework/profile.h"
 
 namespace knx::engine {
 
 struct Placement {
-  cluster::NodeRow node;       // invalid: nowhere, and the rest says why
-  cluster::NodeRow nominated;  // room is being made there
+  cluster::NodeRow node;                // invalid: nowhere, and the rest says why
+  cluster::NodeRow nominated;           // room is being made there
+  std::vector<cluster::PodId> victims;  // by evicting these, the most important first
+  std::uint8_t preempted_by = 0;        // the plugin that wants it so
   bool keep_nomination = false;
   FailedAttempt attempt;
   std::string message;
@@ -31,14 +34,20 @@ class Placer {
   Placer(cluster::State& state, const EngineOptions& options)
       : state_(state),
         parallel_for_(options.parallel_for),
-        caches_(state, options.cache_bytes, options.cache_bytes_per_node) {}
+        caches_(state, options.cache_bytes, options.cache_bytes_per_node),
+        preemptor_(state,
+                   [this](PreparedClass& prepared, cluster::PodId pod, cluster::NodeRow row) {
+                     return JudgeWithNominated(prepared, pod, row);
+                   }) {}
+  Placer(const Placer&) = delete;
+  Placer& operator=(const Placer&) = delete;
 
   Placement Place(const framework::Profile& profile, cluster::PodId pod);
 
   // The same decision, with everything that was said on the way.
   Inquiry Inquire(const framework::Profile& profile, cluster::PodId pod);
 
-  [[nodiscard]] std::size_t bytes() const { return caches_.bytes(); }
+  [[nodiscard]] std::size_t bytes() const { return caches_.bytes() + preemptor_.bytes(); }
   // Compares what is remembered about a class with asking every plugin about every node: the first
   // difference.
   [[nodiscard]] std::optional<std::string> VerifyClass(const framework::Profile& profile,
@@ -72,12 +81,14 @@ class Placer {
   static void Count(const PreparedClass& prepared, const framework::Verdict& verdict,
                     std::uint64_t nodes, ReasonCounts& reasons, FailedAttempt& attempt);
   [[nodiscard]] std::string FailureText(const ReasonCounts& reasons) const;
-  void TryPostFilter(const framework::Profile& profile, cluster::PodId pod, const Judged& judged,
-                     Placement& placement) const;
+  void TryPostFilter(const framework::Profile& profile, PreparedClass& prepared, cluster::PodId pod,
+                     const Judged& judged, Placement& placement);
+  framework::Outcome Preempt(const Preemptor::Question& question, Placement& placement);
 
   cluster::State& state_;
   ParallelFor parallel_for_;
   ClassCaches caches_;
+  Preemptor preemptor_;
   PreparedClass::Batch batch_;
   DomainContest contest_;
 };

@@ -62,7 +62,12 @@ bool PluginJudge::MayHelp(cluster::PodId pod, std::uint8_t plugin, const Cluster
   const std::tuple who(state_.pod(pod).pod_class, state_.pod(pod).kin, plugin);
   const bool own = event.pod.valid() && event.pod == pod;
   // What a pod itself gave up cannot help it.
-  if (own && event.kind == EventKind::kAssignedPodDelete) return false;
+  const bool gone =
+      event.kind == EventKind::kAssignedPodDelete || event.kind == EventKind::kUnassignedPodDelete;
+  if (own && gone) return false;
+  // Room that was kept for a pod was kept from those only that are no more important.
+  const bool kept = gone && !event.pod_now.node.valid() && event.pod_now.nominated.valid();
+  if (kept && state_.pod(pod).priority > event.pod_now.priority) return false;
   if (!own) {
     const auto known = answers_.find(who);
     if (known != answers_.end()) return known->second;

@@ -117,6 +117,26 @@ void Queue::Requeue(PodId pod, const FailedAttempt& attempt, Time now) {
   }
 }
 
+void Queue::AskGateAgain(PodId pod, Time now) {
+  See(now);
+  const std::uint32_t record = places_->Find(pod);
+  if (record == kNoRecord || places_->at(record).place != QueuePlace::kGated) return;
+  LeaveWaiting(record, Reaction::kAfterBackoff, now);
+}
+
+void Queue::Activate(PodId pod, Time now) {
+  See(now);
+  const std::uint32_t record = places_->Find(pod);
+  if (record == kNoRecord) return;
+  const QueuePlace place = places_->at(record).place;
+  if (place == QueuePlace::kInFlight) {
+    places_->flight_of(record).saw_forced = true;
+  } else if (IsWaiting(place) || place == QueuePlace::kBackoff ||
+             place == QueuePlace::kErrorBackoff) {
+    LeaveWaiting(record, Reaction::kAtOnce, now);
+  }
+}
+
 void Queue::OnEvent(const ClusterEvent& event, Time now) {
   See(now);
   for (InFlightPod& flight : places_->in_flight()) Remember(flight, event);

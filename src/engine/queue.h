@@ -90,6 +90,13 @@ class Queue {
   // the pod waits for its back-off only.
   void Requeue(cluster::PodId pod, const FailedAttempt& attempt, Time now);
 
+  // The gate of the pod may have opened, without an event that says so. Does nothing if it is not
+  // gated.
+  void AskGateAgain(cluster::PodId pod, Time now);
+  // Something went wrong with what it waits for: it is to be tried again at once, whatever it waits
+  // for. Does nothing if it is not known here.
+  void Activate(cluster::PodId pod, Time now);
+
   // Something happened in the cluster.
   void OnEvent(const framework::ClusterEvent& event, Time now);
 

@@ -14,6 +14,8 @@ std::string_view EventName(EventKind kind) {
       return "NodeUpdateNodeLabel";
     case EventKind::kNodeTaint:
       return "NodeUpdateNodeTaint";
+    case EventKind::kNodeDeclaredFeature:
+      return "NodeUpdateNodeDeclaredFeature";
     case EventKind::kNodeDelete:
       return "NodeDelete";
     case EventKind::kAssignedPodAdd:

@@ -14,6 +14,7 @@ enum class EventKind : std::uint8_t {
   kNodeAllocatable,
   kNodeLabel,
   kNodeTaint,  // taints or spec.unschedulable
+  kNodeDeclaredFeature,
   kNodeDelete,
   kAssignedPodAdd,
   kAssignedPodLabel,

@@ -18,6 +18,7 @@ TEST(EventName, IsTheLabelKubeSchedulerPutsOnItsMetrics) {
       {EventKind::kNodeAllocatable, "NodeUpdateNodeAllocatable"},
       {EventKind::kNodeLabel, "NodeUpdateNodeLabel"},
       {EventKind::kNodeTaint, "NodeUpdateNodeTaint"},
+      {EventKind::kNodeDeclaredFeature, "NodeUpdateNodeDeclaredFeature"},
       {EventKind::kNodeDelete, "NodeDelete"},
       {EventKind::kAssignedPodAdd, "AssignedPodAdd"},
       {EventKind::kAssignedPodLabel, "AssignedPodUpdatePodLabel"},

@@ -138,10 +138,21 @@ class FilterPlugin {
 
 // ---- none fits ----
 
+// How far to look for pods whose eviction would make room.
+struct PreemptionArgs {
+  // Nodes that would do to be found before the best of them is taken: a share of those that come
+  // into question, but at least so many.
+  std::int32_t min_candidates_percent = 10;
+  std::int32_t min_candidates = 100;
+};
+
 struct PostFilterResult {
   // Success: room is being made on `nominated`. Rejected: nothing helps, and why.
   Outcome outcome;
   cluster::NodeRow nominated;
+  // If set, the engine is to make room by evicting less important pods, and its outcome is the
+  // plugin's.
+  std::optional<PreemptionArgs> preempt{};
 };
 
 // Rejections by row, for who wants to make room.

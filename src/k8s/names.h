@@ -44,12 +44,20 @@ inline constexpr std::string_view kReasonSchedulerError = "SchedulerError";
 inline constexpr std::string_view kReasonSchedulingGated = "SchedulingGated";
 inline constexpr std::string_view kReasonInfeasible = "Infeasible";
 inline constexpr std::string_view kReasonDeferred = "Deferred";
+inline constexpr std::string_view kReasonPreemption = "PreemptionByScheduler";
 
 // Reasons and actions of events.
 inline constexpr std::string_view kEventScheduled = "Scheduled";
 inline constexpr std::string_view kEventFailedScheduling = "FailedScheduling";
+inline constexpr std::string_view kEventPreempted = "Preempted";
+inline constexpr std::string_view kEventFailedPreemption = "FailedPreemption";
 inline constexpr std::string_view kActionBinding = "Binding";
+inline constexpr std::string_view kActionPreempting = "Preempting";
 inline constexpr std::string_view kActionScheduling = "Scheduling";
+
+// Features that nodes declare and pods need.
+inline constexpr std::string_view kFeatureRestartAll = "RestartAllContainersOnContainerExits";
+inline constexpr std::string_view kFeatureHostNetworkUsers = "UserNamespacesHostNetworkSupport";
 
 // Names of schedulers.
 inline constexpr std::string_view kDefaultScheduler = "default-scheduler";

@@ -112,6 +112,8 @@ struct Container {
   ResourceRequirements resources;
   std::vector<ContainerPort> ports;
   bool restart_always = false;  // on an init container: a sidecar
+  // One of its restartPolicyRules restarts the whole pod.
+  bool may_restart_all = false;
   friend bool operator==(const Container&, const Container&) = default;
 };
 
@@ -135,6 +137,7 @@ struct PodSpec {
   ResourceList overhead;
   std::optional<ResourceRequirements> resources;  // for the pod as a whole
   bool host_network = false;
+  bool host_users = true;  // false: the pod has a user namespace of its own
   std::optional<std::int64_t> active_deadline_seconds;
   std::optional<std::int64_t> termination_grace_seconds;
   friend bool operator==(const PodSpec&, const PodSpec&) = default;
@@ -186,6 +189,7 @@ struct Node {
   std::vector<Taint> taints;
   ResourceList capacity, allocatable;
   std::vector<ContainerImage> images;
+  std::vector<std::string> declared_features;
   std::vector<Condition> conditions;
   friend bool operator==(const Node&, const Node&) = default;
 };

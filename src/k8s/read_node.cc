@@ -34,6 +34,7 @@ void ReadStatus(Fields& status, Node& out) {
     fields.Read("names", image.names);
     fields.Read("sizeBytes", image.size_bytes, IntegerLimits{.min = 0});
   });
+  status.Read("declaredFeatures", out.declared_features);
   ReadConditions(status, out.conditions);
 }
 

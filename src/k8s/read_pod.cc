@@ -60,12 +60,18 @@ void ReadContainers(Fields& spec, std::string_view key, bool host_network,
     });
     fields.ReadEnum("restartPolicy", container.restart_always,
                     {{"Always", true}, {"OnFailure", false}, {"Never", false}});
+    fields.ForEach("restartPolicyRules", [&](Fields& rule) {
+      std::string action;
+      rule.Read("action", action);
+      if (action == "RestartAllContainers") container.may_restart_all = true;
+    });
   });
 }
 
 template <class Fields>
 void ReadAllOfContainers(Fields& spec, PodSpec& out) {
   spec.Read("hostNetwork", out.host_network);
+  spec.Read("hostUsers", out.host_users);
   ReadContainers(spec, "containers", out.host_network, out.containers);
   ReadContainers(spec, "initContainers", out.host_network, out.init_containers);
   // Only an init container becomes a sidecar; an ordinary one restarts anyway.

@@ -23,6 +23,22 @@ std::string Text(const engine::PatchPodStatus& patch) {
                      nominated, patch.message);
 }
 
+std::string Text(const engine::ClearNomination& clear) {
+  return fmt::format("denominate {}", Name(clear.pod));
+}
+
+std::string Text(const engine::PlanEvictions& plan) {
+  std::string victims;
+  for (const engine::PodRef& victim : plan.victims) {
+    victims += (victims.empty() ? "" : ", ") + Name(victim);
+  }
+  return fmt::format("plan {} on {} without {}", Name(plan.preemptor), plan.node, victims);
+}
+
+std::string Text(const engine::EvictPod& evict) {
+  return fmt::format("evict {} for {}", Name(evict.pod), Name(evict.preemptor));
+}
+
 std::string Text(const engine::RecordEvent& event) {
   return fmt::format("event {} {} {}: {}", Name(event.pod), event.warning ? "Warning" : "Normal",
                      event.reason, event.note);

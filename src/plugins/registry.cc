@@ -2,9 +2,11 @@
 
 #include "plugins/common/args.h"
 #include "plugins/kube/default_binder/default_binder.h"
+#include "plugins/kube/default_preemption/default_preemption.h"
 #include "plugins/kube/image_locality/image_locality.h"
 #include "plugins/kube/inter_pod_affinity/inter_pod_affinity.h"
 #include "plugins/kube/node_affinity/node_affinity.h"
+#include "plugins/kube/node_declared_features/node_declared_features.h"
 #include "plugins/kube/node_name/node_name.h"
 #include "plugins/kube/node_ports/node_ports.h"
 #include "plugins/kube/node_resources_balanced_allocation/node_resources_balanced_allocation.h"
@@ -47,9 +49,11 @@ constexpr framework::PluginEntry kPlugins[] = {
     Plain<VolumeZone>(),
     WithArgs<PodTopologySpread>(),
     WithArgs<InterPodAffinity>(),
+    WithArgs<DefaultPreemption>(),
     WithArgs<NodeResourcesBalancedAllocation>(),
     Plain<ImageLocality>(),
     Plain<DefaultBinder>(),
+    Plain<NodeDeclaredFeatures>(),
 };
 
 }  // namespace

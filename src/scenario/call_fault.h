@@ -10,7 +10,7 @@
 
 namespace knx::scenario {
 
-enum class Call : std::uint8_t { kBind, kStatus, kVolume };
+enum class Call : std::uint8_t { kBind, kStatus, kVolume, kEvict };
 
 struct CallFault {
   enum class Kind : std::uint8_t {

@@ -266,7 +266,7 @@ Result<YamlNode> NodeManifest(const YamlNode& short_form, TreePlace place) {
         std::string name;
         fields.Require("name", name);
         fields.Allow({"count", "first", "labels", "finalizers", "taints", "unschedulable",
-                      "allocatable", "images"});
+                      "allocatable", "images", "declared_features"});
       }));
   YamlNode out = Manifest(short_form, "v1", "Node");
   YamlNode meta = Empty(YamlNode::Kind::kMap, short_form);
@@ -281,6 +281,7 @@ Result<YamlNode> NodeManifest(const YamlNode& short_form, TreePlace place) {
   YamlNode status = Empty(YamlNode::Kind::kMap, short_form);
   Move(short_form, "allocatable", status, "allocatable");
   Move(short_form, "images", status, "images");
+  Move(short_form, "declared_features", status, "declaredFeatures");
   Put(out, "status", std::move(status));
   return out;
 }

@@ -128,6 +128,7 @@ void ReadUpdateNode(FieldReader& fields, UpdateNode& out) {
   fields.Read("remove_finalizers", out.remove_finalizers);
   k8s::ReadTaints(fields, out.taints);
   k8s::ReadResourceList(fields, "allocatable", out.allocatable);
+  fields.Read("declared_features", out.declared_features);
 }
 
 void ReadDrain(FieldReader& fields, NodeAction& out) {
@@ -198,14 +199,22 @@ void ReadFault(FieldReader& fields, Happening& out, Duration& oldest_list) {
   const bool bind = fields.Has("bind");
   const bool status = fields.Has("status");
   const bool volume = fields.Has("volume");
+  const bool evict = fields.Has("evict");
   const bool watch = fields.Has("watch");
-  if (int{bind} + int{status} + int{volume} + int{watch} != 1) {
-    return fields.FailHere("needs exactly one of bind, status, volume and watch");
+  if (int{bind} + int{status} + int{volume} + int{evict} + int{watch} != 1) {
+    return fields.FailHere("needs exactly one of bind, status, volume, evict and watch");
   }
   if (watch) return ReadWatchFault(fields, out.emplace<WatchFault>(), oldest_list);
   CallFault& fault = out.emplace<CallFault>();
-  fault.call = bind ? Call::kBind : status ? Call::kStatus : Call::kVolume;
-  ReadCallFault(fields, bind ? "bind" : status ? "status" : "volume", fault);
+  const std::pair<const char*, Call> calls[] = {{"bind", Call::kBind},
+                                                {"status", Call::kStatus},
+                                                {"volume", Call::kVolume},
+                                                {"evict", Call::kEvict}};
+  for (const auto& [name, call] : calls) {
+    if (!fields.Has(name)) continue;
+    fault.call = call;
+    ReadCallFault(fields, name, fault);
+  }
 }
 
 void ReadRestart(FieldReader& fields, RestartScheduler& out, Duration& oldest_list) {

@@ -64,6 +64,7 @@ struct UpdateNode {
   std::vector<std::string> remove_finalizers;  // "*": every one
   std::vector<k8s::Taint> taints;
   k8s::ResourceList allocatable;
+  std::optional<std::vector<std::string>> declared_features;  // from now on
 };
 struct UpdatePod {
   PodSelection pods;

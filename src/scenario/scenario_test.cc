@@ -64,7 +64,7 @@ TEST(ReadScenario, RefusesMistakesWithFileLineAndField) {
        "scenario: s\nwhy: w\nsteps:\n- expect: { placed: 1, not_before: 1s }\n",
        "steps[0].expect.not_before: needs `within` beside it"},
       {"no fault", "scenario: s\nwhy: w\nsteps:\n- fault: { count: 1 }\n",
-       "steps[0].fault: needs exactly one of bind, status and watch"},
+       "steps[0].fault: needs exactly one of bind, status, evict and watch"},
       {"unknown fault", "scenario: s\nwhy: w\nsteps:\n- fault: { bind: explode }\n",
        "steps[0].fault.bind"},
       {"two watch faults",

@@ -249,6 +249,26 @@ Status ApiServer::PatchStatus(const engine::PatchPodStatus& patch) {
   return Ok();
 }
 
+Status ApiServer::ClearNomination(const engine::PodRef& pod) {
+  const PodPtr current = store_.Find<k8s::Pod>(PodKey(pod.namespace_, pod.name));
+  if (current == nullptr) return NoSuch("pods", pod.name);
+  if (current->meta.uid != pod.uid) return OtherUid(pod, *current);
+  if (current->status.nominated_node_name.empty()) return Ok();
+  k8s::Pod next = *current;
+  next.status.nominated_node_name.clear();
+  store_.Put(std::move(next), Actor::kScheduler);
+  return Ok();
+}
+
+Status ApiServer::Preempt(const engine::EvictPod& evict) {
+  const std::string key = PodKey(evict.pod.namespace_, evict.pod.name);
+  const PodPtr current = store_.Find<k8s::Pod>(key);
+  if (current == nullptr) return NoSuch("pods", evict.pod.name);
+  if (current->meta.uid != evict.pod.uid) return OtherUid(evict.pod, *current);
+  return EvictPod(key, Actor::kScheduler,
+                  {.reason = evict.reason, .message = evict.message, .honour_budgets = false});
+}
+
 Status ApiServer::UpdatePod(const std::string& key, Actor by,
                             const std::function<void(k8s::Pod&)>& change) {
   const PodPtr current = store_.Find<k8s::Pod>(key);

@@ -33,6 +33,9 @@ class ApiServer {
   Status Bind(const engine::PodRef& pod, std::string_view node, Actor by);
   // The PodScheduled condition and the nominated node.
   Status PatchStatus(const engine::PatchPodStatus& patch);
+  Status ClearNomination(const engine::PodRef& pod);
+  // What a scheduler does to make room: disruption budgets are not asked.
+  Status Preempt(const engine::EvictPod& evict);
 
   // Changes a pod as far as that is allowed; its generation grows if its spec is another
   // afterwards.

@@ -19,7 +19,7 @@ constexpr std::array<InvariantInfo, 14> kInvariants = {{
     {"eligible-node", "a pod is bound only to a node that is there and that it may be on"},
     {"host-ports", "no two pods use one port of a node"},
     {"idle", "the scheduler does not rest while a pod is ready to be decided about"},
-    {"planned-eviction", "the scheduler takes no pod away without having said so"},
+    {"planned-eviction", "a pod is evicted only for a more important one that fits without it"},
     {"pod-count", "no node has more pods than it has room for"},
     {"progress", "time moves on: nothing goes round in circles at one instant"},
     {"recount", "what the scheduler keeps counted is right when counted anew"},
@@ -67,7 +67,8 @@ void Invariants::OnWrite(const Write<k8s::Pod>& write) {
   const std::string& was_on = write.before ? write.before->spec.node_name : "";
   const bool goes = write.after == nullptr || (write.after->meta.deleted.has_value() &&
                                                !write.before->meta.deleted.has_value());
-  if (goes && write.before != nullptr && write.by == Actor::kScheduler) {
+  if (goes && write.before != nullptr && write.by == Actor::kScheduler &&
+      !evicted_.contains(pod.meta.uid)) {
     Report("planned-eviction", fmt::format("{} was deleted without a plan", KeyOf(pod)));
   }
   if (write.after == nullptr) {
@@ -183,6 +184,64 @@ void Invariants::CheckAgainstTold(const engine::PodRef& pod, const std::string& 
     Report(no_room->invariant,
            fmt::format("{} is bound to {}, which would have {}", Name(pod), name, no_room->what));
   }
+}
+
+// ---- evictions ----
+
+void Invariants::OnPlan(const engine::PlanEvictions& plan) {
+  if (const auto complaint = ComplaintAbout(plan)) {
+    return Report("planned-eviction", fmt::format("making room for {} on {}: {}",
+                                                  Name(plan.preemptor), plan.node, *complaint));
+  }
+  for (const engine::PodRef& victim : plan.victims) {
+    planned_.emplace(victim.uid, plan.preemptor.uid);
+  }
+}
+
+std::optional<std::string> Invariants::ComplaintAbout(const engine::PlanEvictions& plan) const {
+  const ToldView::Told* preemptor = told_.FindPod(plan.preemptor.uid);
+  if (preemptor == nullptr) return "the pod is not there";
+  const auto rules = rules_.find(preemptor->pod->spec.scheduler_name);
+  if (rules == rules_.end()) return "the pod is not ours";
+  if (!told_.NodeOf(plan.preemptor.uid).empty()) return "the pod has a place";
+  if (preemptor->pod->spec.preemption_policy == k8s::PreemptionPolicy::kNever) {
+    return "the pod may not preempt";
+  }
+  if (plan.victims.empty()) return "nobody has to go";
+  std::set<std::string> leaving;
+  const std::int32_t priority = preemptor->pod->spec.priority.value_or(0);
+  for (const engine::PodRef& victim : plan.victims) {
+    const ToldView::Told* told = told_.FindPod(victim.uid);
+    if (told == nullptr) return fmt::format("{} is not there", Name(victim));
+    if (told->pod->spec.priority.value_or(0) >= priority) {
+      return fmt::format("{} is no less important", Name(victim));
+    }
+    const auto held = held_back_.find(victim.uid);
+    const bool there = told_.NodeOf(victim.uid) == plan.node ||
+                       (held != held_back_.end() && held->second.node == plan.node);
+    if (!there) return fmt::format("{} is not on that node", Name(victim));
+    leaving.insert(victim.uid);
+  }
+  const NodePtr node = told_.FindNode(plan.node);
+  if (node == nullptr) return "the node is not there";
+  if (const auto why = Forbids(rules->second, *preemptor->pod, *node)) return why;
+  std::vector<Guest> others;
+  for (const std::string& uid : told_.PodsOn(plan.node)) {
+    const ToldView::Told* other = told_.FindPod(uid);
+    if (!leaving.contains(uid)) others.push_back({other->pod.get(), &other->requests});
+  }
+  const Guest guest{preemptor->pod.get(), &preemptor->requests};
+  if (const auto no_room = Overfills(rules->second, guest, *node, others)) {
+    return fmt::format("it would still have {}", no_room->what);
+  }
+  return std::nullopt;
+}
+
+void Invariants::OnEviction(const engine::EvictPod& evict) {
+  if (!planned_.contains({evict.pod.uid, evict.preemptor.uid})) {
+    Report("planned-eviction", fmt::format("{} is evicted without a plan", Name(evict.pod)));
+  }
+  evicted_.insert(evict.pod.uid);
 }
 
 // ---- steps ----

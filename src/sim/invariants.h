@@ -54,6 +54,10 @@ class Invariants : public StoreListener {
   // The scheduler has a place for a pod and waits for something before it binds it there. This is
   // the moment at which the place must be right; what happens until the binding it could not know.
   void OnHeldBack(const engine::PodRef& pod, const std::string& node, std::uint64_t told_version);
+  // Room is to be made: the pod must be more important than those who go, and fit without them.
+  void OnPlan(const engine::PlanEvictions& plan);
+  // Somebody is asked to go: a plan must say so.
+  void OnEviction(const engine::EvictPod& evict);
   void OnAttemptFailed(const std::string& uid) { held_back_.erase(uid); }
   // The reason why it waits could not be written: until the next attempt nobody need know it.
   void OnStatusFailed(const std::string& uid) { unwritten_.insert(uid); }
@@ -76,6 +80,7 @@ class Invariants : public StoreListener {
   void CheckAgainstTold(const engine::PodRef& pod, const std::string& node,
                         const ProfileRules& rules);
   void CheckTruth(const k8s::Pod& pod);
+  [[nodiscard]] std::optional<std::string> ComplaintAbout(const engine::PlanEvictions& plan) const;
 
   const Agenda& agenda_;
   Time begin_;
@@ -92,6 +97,8 @@ class Invariants : public StoreListener {
   };
   std::map<std::string, HeldBack> held_back_;  // by uid
   std::set<std::string> unwritten_;
+  std::set<std::pair<std::string, std::string>> planned_;  // uids of victim and preemptor
+  std::set<std::string> evicted_;                          // uids of those asked to go
   std::int64_t steps_ = 0, full_checks_ = 0, steps_now_ = 0;
   Time last_step_;
   std::optional<Violation> violation_;

@@ -142,6 +142,46 @@ std::string BreakPlannedEviction() {
   });
 }
 
+// A more important pod comes; the saboteur does something about whom it has evicted.
+class ChangePlan : public Saboteur {
+ public:
+  using Change = std::function<void(std::vector<engine::Action>&)>;
+  explicit ChangePlan(Change change) : change_(std::move(change)) {}
+  void OnActions(std::vector<engine::Action>& actions) override {
+    for (const engine::Action& action : actions) {
+      if (done_ || !std::holds_alternative<engine::PlanEvictions>(action.what)) continue;
+      done_ = true;
+      return change_(actions);
+    }
+  }
+
+ private:
+  Change change_;
+  bool done_ = false;
+};
+
+template <class What>
+What& Find(std::vector<engine::Action>& actions) {
+  for (engine::Action& action : actions) {
+    if (auto* what = std::get_if<What>(&action.what)) return *what;
+  }
+  KNX_CHECK(false, "no such action");
+}
+
+std::string BrokenByPlan(ChangePlan::Change change) {
+  ChangePlan saboteur(std::move(change));
+  return Broken(&saboteur, [](ClusterForTest& cluster) {
+    k8s::PriorityClass high;
+    high.meta.name = "high";
+    high.value = 100;
+    cluster.Create(high);
+    cluster.RunFor(Duration::Seconds(5));
+    k8s::Pod urgent = PodForTest("urgent", "2");
+    urgent.spec.priority_class_name = "high";
+    cluster.Create(urgent);
+  });
+}
+
 std::string BreakRecount() {
   AfterStepOnce saboteur([](engine::Engine& engine) {
     cluster::State& state = StateOf(engine);
@@ -278,6 +318,49 @@ TEST(Invariants, EachOfTheListIsBrokenByItsSaboteur) {
     EXPECT_EQ(found->second(), invariant.name);
   }
   EXPECT_EQ(Saboteurs().size(), InvariantList().size());
+}
+
+TEST(Invariants, EvictionsAreHeldAgainstTheirPlan) {
+  struct Case {
+    std::string_view name;
+    ChangePlan::Change change;
+    std::string_view broken;
+  };
+  const Case cases[] = {
+      {"nothing is changed", [](auto&) {}, ""},
+      {"no plan is announced",
+       [](auto& actions) {
+         std::erase_if(actions, [](const engine::Action& action) {
+           return std::holds_alternative<engine::PlanEvictions>(action.what);
+         });
+       },
+       "planned-eviction"},
+      {"somebody else is evicted than planned",
+       [](auto& actions) { Find<engine::EvictPod>(actions).pod.uid = "other"; },
+       "planned-eviction"},
+      {"the pod evicts itself",
+       [](auto& actions) {
+         auto& plan = Find<engine::PlanEvictions>(actions);
+         plan.victims = {plan.preemptor};
+       },
+       "planned-eviction"},
+      {"on a node where nobody leaves",
+       [](auto& actions) {
+         auto& plan = Find<engine::PlanEvictions>(actions);
+         plan.node = plan.node == "node-1" ? "node-2" : "node-1";
+       },
+       "planned-eviction"},
+      {"nobody has to go",
+       [](auto& actions) { Find<engine::PlanEvictions>(actions).victims.clear(); },
+       "planned-eviction"},
+      {"for a pod that is not there",
+       [](auto& actions) { Find<engine::PlanEvictions>(actions).preemptor.uid = "nobody"; },
+       "planned-eviction"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    EXPECT_EQ(BrokenByPlan(c.change), c.broken);
+  }
 }
 
 TEST(Invariants, AreNotLookedAtWhenTheyAreOff) {

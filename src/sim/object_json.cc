@@ -201,6 +201,10 @@ void ContainerFields(Fields& fields, const k8s::Container& container) {
     f.Text("protocol", port.protocol);
   });
   if (container.restart_always) fields.Text("restartPolicy", "Always");
+  if (container.may_restart_all) {
+    fields.List("restartPolicyRules", std::vector<std::string>{"RestartAllContainers"},
+                [](Fields& rule, const std::string& action) { rule.Text("action", action); });
+  }
 }
 
 void VolumeFields(Fields& f, const k8s::Volume& volume) {
@@ -291,6 +295,7 @@ void Spec(Fields& f, const k8s::PodSpec& spec) {
   f.Amounts("overhead", spec.overhead);
   if (spec.resources.has_value()) Resources(f, *spec.resources);
   f.Flag("hostNetwork", spec.host_network);
+  if (!spec.host_users) f.Raw("hostUsers", "false");
   f.Number("activeDeadlineSeconds", spec.active_deadline_seconds);
   f.Number("terminationGracePeriodSeconds", spec.termination_grace_seconds);
 }
@@ -361,6 +366,7 @@ std::string ToJson(const k8s::Node& node) {
         i.Texts("names", image.names);
         i.Number("sizeBytes", std::optional(image.size_bytes));
       });
+      f.Texts("declaredFeatures", node.declared_features);
       f.List("conditions", node.conditions, ConditionFields);
     });
   }

@@ -49,12 +49,19 @@ void ReadArguments(const framework::ProfileConfiguration& profile, ProfileRules&
 
 void Switch(std::string_view plugin, ProfileRules& rules) {
   const std::pair<std::string_view, bool*> known[] = {
-      {"NodeName", &rules.node_name},     {"NodeUnschedulable", &rules.unschedulable},
-      {"TaintToleration", &rules.taints}, {"NodeAffinity", &rules.affinity},
-      {"NodePorts", &rules.ports},        {"NodeResourcesFit", &rules.fit},
-      {"VolumeBinding", &rules.volumes},  {"VolumeRestrictions", &rules.volumes},
-      {"VolumeZone", &rules.volumes},     {"NodeVolumeLimits", &rules.volumes},
-      {"PodTopologySpread", &rules.pods}, {"InterPodAffinity", &rules.pods},
+      {"NodeName", &rules.node_name},
+      {"NodeUnschedulable", &rules.unschedulable},
+      {"TaintToleration", &rules.taints},
+      {"NodeAffinity", &rules.affinity},
+      {"NodePorts", &rules.ports},
+      {"NodeResourcesFit", &rules.fit},
+      {"VolumeBinding", &rules.volumes},
+      {"VolumeRestrictions", &rules.volumes},
+      {"VolumeZone", &rules.volumes},
+      {"NodeVolumeLimits", &rules.volumes},
+      {"PodTopologySpread", &rules.pods},
+      {"InterPodAffinity", &rules.pods},
+      {"NodeDeclaredFeatures", &rules.features},
   };
   for (const auto& [name, flag] : known) {
     if (plugin != name) continue;
@@ -71,6 +78,26 @@ bool SelectorMatches(const k8s::Pod& pod, const k8s::Node& node) {
   }
   return !pod.spec.node_affinity.has_value() || !pod.spec.node_affinity->required.has_value() ||
          k8s::Matches(*pod.spec.node_affinity->required, node.meta.labels, node.meta.name);
+}
+
+bool Declares(const k8s::Node& node, std::string_view feature) {
+  const std::vector<std::string>& declared = node.declared_features;
+  return std::find(declared.begin(), declared.end(), feature) != declared.end();
+}
+
+bool FeaturesMatch(const k8s::PodSpec& spec, const k8s::Node& node) {
+  if (spec.host_network && !spec.host_users &&
+      !Declares(node, k8s::names::kFeatureHostNetworkUsers)) {
+    return false;
+  }
+  for (const auto* containers : {&spec.containers, &spec.init_containers}) {
+    for (const k8s::Container& container : *containers) {
+      if (container.may_restart_all && !Declares(node, k8s::names::kFeatureRestartAll)) {
+        return false;
+      }
+    }
+  }
+  return true;
 }
 
 }  // namespace
@@ -116,6 +143,9 @@ std::optional<std::string> Forbids(const ProfileRules& rules, const k8s::Pod& po
   }
   if (rules.node_name && !pod.spec.node_name.empty() && pod.spec.node_name != node.meta.name) {
     return "the pod names another node";
+  }
+  if (rules.features && !FeaturesMatch(pod.spec, node)) {
+    return "the node does not declare a feature that the pod needs";
   }
   return std::nullopt;
 }

@@ -19,7 +19,7 @@ namespace knx::sim {
 // What a profile looks at. A filter that is off cannot be held against it.
 struct ProfileRules {
   bool node_name = false, unschedulable = false, taints = false, affinity = false;
-  bool ports = false, fit = false;
+  bool ports = false, fit = false, features = false;
   bool volumes = false;                     // pods with volumes are not fully understood
   bool pods = false;                        // looks at other pods, which is not understood here
   std::set<std::string> ignored_resources;  // of fit: names, and groups as "group/"

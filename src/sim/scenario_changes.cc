@@ -158,6 +158,7 @@ Status ScenarioRunner::Do(const scenario::UpdateNode& update) {
       }
       Remove(node.meta.finalizers, update.remove_finalizers);
       Merge(node.allocatable, update.allocatable);
+      if (update.declared_features) node.declared_features = *update.declared_features;
     }));
   }
   return Ok();

@@ -45,7 +45,8 @@ std::string EventJson(const engine::Event& event) {
     std::string operator()(const engine::ActionFinished& e) const {
       const std::string failure =
           e.failure.has_value() ? fmt::format(",\"failure\":{}", QuotedText(*e.failure)) : "";
-      return fmt::format("\"event\":\"finished\",\"action\":{}{}", e.action, failure);
+      return fmt::format("\"event\":\"finished\",\"action\":{}{}{}", e.action, failure,
+                         e.missing ? ",\"missing\":true" : "");
     }
     std::string operator()(const engine::QuestionAnswered& e) const {
       return fmt::format("\"event\":\"answered\",\"action\":{},\"ok\":{},\"text\":{}", e.action,
@@ -115,6 +116,7 @@ void SchedulerDriver::Stop() {
   synced_ = slice_planned_ = false;
   calls_in_flight_ = 0;
   patches_.clear();
+  evictions_.clear();
   armed_ = kNever;
 }
 
@@ -204,6 +206,7 @@ bool SchedulerDriver::Current() const {
 bool SchedulerDriver::Settled() const {
   using engine::QueuePlace;
   if (!Current() || calls_in_flight_ > 0 || told_.unanswered() || slice_planned_) return false;
+  if (engine_->preemptions() > 0) return false;
   // A pod that was decided about may still wait for its volumes.
   for (const QueuePlace place :
        {QueuePlace::kActive, QueuePlace::kBackoff, QueuePlace::kErrorBackoff, QueuePlace::kInFlight,
@@ -251,6 +254,31 @@ void SchedulerDriver::CarryOut(engine::ActionId id, const engine::PatchPodStatus
   patches_[id] = patch.pod;
   Request(
       fault, [this, patch] { return api_.PatchStatus(patch); },
+      [this, id](const Status& status) { Answer(id, status); });
+}
+
+void SchedulerDriver::CarryOut(engine::ActionId id, const engine::ClearNomination& clear) {
+  const PodPtr pod = store_.FindPod(PodKey(clear.pod.namespace_, clear.pod.name), clear.pod.uid);
+  std::optional<CallFault> fault;
+  if (pod != nullptr) fault = faults_.Strike(Call::kStatus, *pod, agenda_.now());
+  Request(
+      fault, [this, clear] { return api_.ClearNomination(clear.pod); },
+      [this, id](const Status& status) { Answer(id, status); });
+}
+
+void SchedulerDriver::CarryOut(engine::ActionId /*id*/, const engine::PlanEvictions& plan) {
+  ++counts_.plans;
+  invariants_.OnPlan(plan);
+}
+
+void SchedulerDriver::CarryOut(engine::ActionId id, const engine::EvictPod& evict) {
+  invariants_.OnEviction(evict);
+  const PodPtr pod = store_.FindPod(PodKey(evict.pod.namespace_, evict.pod.name), evict.pod.uid);
+  std::optional<CallFault> fault;
+  if (pod != nullptr) fault = faults_.Strike(Call::kEvict, *pod, agenda_.now());
+  evictions_.insert(id);
+  Request(
+      fault, [this, evict] { return api_.Preempt(evict); },
       [this, id](const Status& status) { Answer(id, status); });
 }
 
@@ -318,8 +346,12 @@ void SchedulerDriver::Request(const std::optional<CallFault>& fault, std::functi
 }
 
 void SchedulerDriver::Answer(engine::ActionId id, const Status& status) {
-  engine::ActionFinished finished{.action = id, .failure = {}};
+  engine::ActionFinished finished{.action = id, .failure = {}, .missing = false};
   if (!status.ok()) finished.failure = status.error().message;
+  // Who was to be evicted and is gone needs no eviction.
+  if (evictions_.erase(id) > 0 && !status.ok() && status.error().kind == ErrorKind::kNotFound) {
+    finished = {.action = id, .failure = {}, .missing = true};
+  }
   if (!status.ok() && told_.IsAwaited(id)) ++counts_.bind_failures;
   told_.OnAnswer(id, !status.ok());
   if (const auto patch = patches_.find(id); patch != patches_.end()) {

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -79,7 +80,7 @@ class SchedulerDriver : public StoreListener {
   [[nodiscard]] engine::Engine* engine() { return engine_.get(); }  // nullptr: not running
 
   struct Counts {
-    std::int64_t binds = 0, failures = 0, bind_failures = 0, restarts = 0;
+    std::int64_t binds = 0, failures = 0, bind_failures = 0, restarts = 0, plans = 0;
   };
   [[nodiscard]] const Counts& counts() const { return counts_; }
 
@@ -127,6 +128,9 @@ class SchedulerDriver : public StoreListener {
   void CarryOut(const engine::Action& action);
   void CarryOut(engine::ActionId id, const engine::BindPod& bind);
   void CarryOut(engine::ActionId id, const engine::PatchPodStatus& patch);
+  void CarryOut(engine::ActionId id, const engine::ClearNomination& clear);
+  void CarryOut(engine::ActionId id, const engine::PlanEvictions& plan);
+  void CarryOut(engine::ActionId id, const engine::EvictPod& evict);
   void CarryOut(engine::ActionId id, const engine::RecordEvent& event);
   void CarryOut(engine::ActionId id, const engine::AskOutside& ask);
   // `work` is done at the API server; its outcome comes back to `done`, unless the scheduler is
@@ -156,6 +160,7 @@ class SchedulerDriver : public StoreListener {
   std::uint64_t life_ = 0;  // grows with every start and stop: what is meant for another is void
   std::int64_t calls_in_flight_ = 0;
   std::map<engine::ActionId, engine::PodRef> patches_;  // of conditions, unanswered
+  std::set<engine::ActionId> evictions_;                // unanswered
   bool ever_started_ = false;
   bool slice_planned_ = false;
   bool synced_ = false;

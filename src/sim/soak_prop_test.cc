@@ -19,6 +19,12 @@ class Soak {
   }
 
   std::uint64_t Run(int rounds) {
+    for (const auto& [name, value] : {std::pair("low", -10), std::pair("high", 10)}) {
+      k8s::PriorityClass priority_class;
+      priority_class.meta.name = name;
+      priority_class.value = value;
+      cluster_.Create(priority_class);
+    }
     nodes_ = 2 + static_cast<int>(random_.Below(6));
     for (int i = 1; i <= nodes_; ++i) AddNode(i);
     cluster_.Start();
@@ -59,6 +65,8 @@ class Soak {
       }
       if (random_.Chance(20)) pod.spec.node_selector = {{"disk", "ssd"}};
       if (random_.Chance(10)) pod.spec.scheduling_gates = {"later"};
+      if (random_.Chance(40)) pod.spec.priority_class_name = random_.Chance(50) ? "high" : "low";
+      if (random_.Chance(30)) pod.spec.termination_grace_seconds = 30;
       if (random_.Chance(15)) pod.spec.containers[0].ports.emplace_back().host_port = 8080;
       if (random_.Chance(15)) {
         k8s::Toleration toleration;
@@ -155,7 +163,7 @@ class Soak {
         break;
       default: {
         CallFault fault;
-        fault.call = random_.Chance(80) ? Call::kBind : Call::kStatus;
+        fault.call = static_cast<Call>(random_.Below(3));
         fault.kind = static_cast<CallFault::Kind>(random_.Below(6));
         fault.count = 1 + static_cast<std::int64_t>(random_.Below(3));
         fault.delay = span(30);

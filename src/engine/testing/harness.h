@@ -69,6 +69,14 @@ class Harness {
     engine_->Handle(ActionFinished{action, std::move(failure)}, now_);
     Collect();
   }
+  // The eviction of a pod that nobody answered yet. Without a failure the pod is gone at once.
+  void FinishEviction(const std::string& pod, std::optional<std::string> failure = std::nullopt) {
+    const ActionId action = evictions_.at(pod);
+    evictions_.erase(pod);
+    if (!failure) PodGone(pod);
+    engine_->Handle(ActionFinished{action, std::move(failure)}, now_);
+    Collect();
+  }
   // From here on nobody answers for a status that is to be written, until they are let go.
   void HoldPatches() { hold_patches_ = true; }
   void LetPatchesGo() {
@@ -93,6 +101,13 @@ class Harness {
   [[nodiscard]] QueuePlace PlaceOf(const std::string& pod) const {
     return engine_->queue().Get(engine_->state().pods().Find("uid-" + pod)).place;
   }
+  // Who is asked to go and did not yet, by name.
+  std::vector<std::string> evictions() {
+    Collect();
+    std::vector<std::string> names;
+    for (const auto& [name, action] : evictions_) names.push_back(name);
+    return names;
+  }
   const std::vector<std::string>& notes() { return notes_; }  // of all events, in order
   const std::vector<PatchPodStatus>& patches() { return patches_; }
   const std::vector<std::pair<ActionId, AskOutside>>& questions() { return questions_; }
@@ -114,13 +129,15 @@ class Harness {
         notes_.push_back(event->reason + ": " + event->note);
       } else if (auto* question = std::get_if<AskOutside>(&action.what)) {
         questions_.emplace_back(action.id, *question);
+      } else if (auto* evict = std::get_if<EvictPod>(&action.what)) {
+        evictions_[evict->pod.name] = action.id;
       }
     }
   }
 
   std::unique_ptr<Engine> engine_;
   Time now_{1'700'000'000'000'000'000};
-  std::map<std::string, ActionId> bindings_;
+  std::map<std::string, ActionId> bindings_, evictions_;
   std::map<std::string, std::string> sent_to_, bound_;
   std::vector<std::string> notes_;
   std::vector<PatchPodStatus> patches_;

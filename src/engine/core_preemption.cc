@@ -1,0 +1,147 @@
+// Making room for a pod: saying who has to go, taking back what was not bound yet, evicting the
+// rest, and letting the pod try again when that is done.
+#include <fmt/format.h>
+
+#include "engine/core.h"
+#include "k8s/names.h"
+
+namespace knx::engine {
+
+namespace names = k8s::names;
+using cluster::NodeRow;
+using cluster::PodId;
+
+void Core::AnnouncePlan(PodId id, const Placement& placement) {
+  PlanEvictions announced{RefTo(id), state_.nodes().name(placement.nominated), {}};
+  Evictions::Plan plan{.pod = id,
+                       .preemptor = RefTo(id),
+                       .node = announced.node,
+                       .scheduler_name = state_.class_of(id).spec.scheduler_name,
+                       .victims = {}};
+  for (const PodId victim : placement.victims) {
+    announced.victims.push_back(RefTo(victim));
+    // Who is on its way out already need not be asked again.
+    if (state_.pod(victim).terminating || CanBeTakenBack(victim)) continue;
+    plan.victims.push_back(RefTo(victim));
+  }
+  Emit(std::move(announced));
+  if (plan.victims.empty()) return;
+  evictions_.Begin(std::move(plan));
+  state_.SetMakingRoom(id, true);
+}
+
+void Core::CarryOutPlan(PodId id, const Placement& placement, Time now) {
+  ClearLowerNominations(id, placement.nominated, now);
+  const std::string plugin(ProfileOf(id).plugins[placement.preempted_by]->name());
+  for (const PodId victim : placement.victims) {
+    if (!state_.pod(victim).terminating && CanBeTakenBack(victim)) {
+      TakeBack(victim, id, plugin, now);
+    }
+  }
+  if (const auto plan = evictions_.PlanFor(id)) SendEvictions(*plan, now);
+}
+
+bool Core::CanBeTakenBack(PodId id) const {
+  const auto flight = flights_.find(id);
+  return flight != flights_.end() && flight->second.step != Step::kBind;
+}
+
+void Core::TakeBack(PodId victim, PodId preemptor, std::string_view plugin, Time now) {
+  const framework::Profile& profile = ProfileOf(victim);
+  const Flight& flight = flights_.at(victim);
+  std::string message = fmt::format("preempted by {}", plugin);
+  if (flight.step == Step::kPermit) {
+    message = "waiting on permit for pod: preempted";
+  } else if (flight.step == Step::kPreBind) {
+    const std::uint8_t waits_for = profile.pre_bind[flight.plugin].index;
+    message = fmt::format("running PreBind plugin \"{}\": {}", profile.plugins[waits_for]->name(),
+                          message);
+  }
+  Emit(RecordEvent{
+      RefTo(victim), false, std::string(names::kEventPreempted),
+      std::string(names::kActionPreempting),
+      fmt::format("Preempted by pod {} on node {} (in kube-scheduler memory).",
+                  state_.pod(preemptor).uid, state_.nodes().name(state_.pod(victim).node)),
+      state_.class_of(preemptor).spec.scheduler_name, RefTo(preemptor)});
+  FailedAttempt attempt;
+  attempt.error = true;
+  FailOnNode(victim, attempt, message, now);
+}
+
+// They may not fit any more once the more important pod is there; they had better look elsewhere.
+void Core::ClearLowerNominations(PodId preemptor, NodeRow row, Time now) {
+  const std::vector<PodId> nominated(state_.nominated(row).begin(), state_.nominated(row).end());
+  for (const PodId other : nominated) {
+    if (state_.pod(other).priority >= state_.pod(preemptor).priority) continue;
+    state_.ClearNomination(other);
+    Emit(ClearNomination{RefTo(other)});
+    TellNominationGone(other, row, now);
+  }
+}
+
+void Core::SendEvictions(Evictions::PlanId id, Time now) {
+  for (std::size_t left = evictions_.Sendable(id); left > 0; --left) {
+    const Evictions::Plan& plan = evictions_.at(id);
+    const ActionId action = Emit(EvictPod{
+        plan.victims[plan.sent], plan.preemptor, std::string(names::kReasonPreemption),
+        fmt::format("{}: preempting to accommodate a higher priority pod", plan.scheduler_name)});
+    evictions_.Sent(id, action);
+    answer_deadlines_.emplace_back(now + options_.max_wait, action);
+  }
+}
+
+void Core::OnEvictionFinished(const ActionFinished& finished, Time now) {
+  const auto [id, victim] = evictions_.OnAnswer(finished.action, finished.failure.has_value());
+  const Evictions::Plan& plan = evictions_.at(id);
+  if (finished.failure) {
+    Emit(RecordEvent{plan.preemptor, true, std::string(names::kEventFailedPreemption),
+                     std::string(names::kActionPreempting),
+                     fmt::format("evicting {}/{} from node {}: {}", victim.namespace_, victim.name,
+                                 plan.node, *finished.failure),
+                     plan.scheduler_name, victim});
+  } else if (!finished.missing) {
+    Emit(RecordEvent{victim, false, std::string(names::kEventPreempted),
+                     std::string(names::kActionPreempting),
+                     fmt::format("Preempted by pod {} on node {}", plan.preemptor.uid, plan.node),
+                     plan.scheduler_name, plan.preemptor});
+  }
+  SendEvictions(id, now);
+  if (!evictions_.IsOver(id)) return;
+  // An API server that refuses is not asked again at once.
+  if (plan.failed && plan.pod.valid()) {
+    return evictions_.Pause(id, now + options_.queue.initial_backoff);
+  }
+  EndPlan(id, now);
+}
+
+void Core::EndPlan(Evictions::PlanId id, Time now) {
+  const PodId pod = evictions_.at(id).pod;
+  const bool failed = evictions_.at(id).failed;
+  evictions_.End(id);
+  if (!pod.valid()) return;
+  state_.SetMakingRoom(pod, false);
+  failed ? queue_.Activate(pod, now) : queue_.AskGateAgain(pod, now);
+}
+
+void Core::OnLeaving(PodId id) {
+  if (evictions_.size() == 0) return;
+  if (const auto pod = evictions_.OnLeaving(state_.pod(id).uid)) state_.SetMakingRoom(*pod, false);
+}
+
+void Core::ForgetPlanFor(PodId id) {
+  evictions_.Abandon(id);
+  state_.SetMakingRoom(id, false);
+}
+
+void Core::TellNominationGone(PodId id, NodeRow row, Time now) {
+  framework::ClusterEvent event;
+  event.kind = framework::EventKind::kUnassignedPodDelete;
+  event.pod = id;
+  event.pod_now = InEvent(id);
+  event.pod_now.node = NodeRow{};
+  event.pod_now.nominated = row;
+  event.pod_before = event.pod_now;
+  Tell(event, now);
+}
+
+}  // namespace knx::engine

@@ -1,0 +1,81 @@
+// The evictions under way, by the pod they make room for.
+// All victims of a plan but the last are evicted at once; the last one follows when the others are
+// done with, so that a plan that cannot be carried out spares one, and so that the pod waits until
+// everything was asked for. A plan that failed is given up after a pause, and the pod tried again.
+// Knows no queue and no state: it says what is to be done next.
+#pragma once
+
+#include <absl/container/flat_hash_map.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/time.h"
+#include "cluster/ids.h"
+#include "engine/actions.h"
+
+namespace knx::engine {
+
+class Evictions {
+ public:
+  struct Plan {
+    cluster::PodId pod;  // that room is made for; invalid: it does not need it any more
+    PodRef preemptor;
+    std::string node, scheduler_name;
+    std::vector<PodRef> victims;  // at least one
+    std::size_t sent = 0, answered = 0;
+    bool failed = false;
+  };
+
+  using PlanId = std::uint64_t;
+  // An older plan for the same pod is abandoned.
+  PlanId Begin(Plan plan);
+  [[nodiscard]] const Plan& at(PlanId id) const { return plans_.at(id); }
+
+  // How many victims can be asked to go now.
+  [[nodiscard]] std::size_t Sendable(PlanId id) const;
+  // Names the next victim; the action that evicts it is `action`.
+  void Sent(PlanId id, ActionId action);
+  [[nodiscard]] bool Awaits(ActionId action) const { return awaited_.contains(action); }
+
+  struct Answered {
+    PlanId plan = 0;
+    PodRef victim;
+  };
+  Answered OnAnswer(ActionId action, bool failed);
+  // Nothing more is to be asked for or waited for.
+  [[nodiscard]] bool IsOver(PlanId id) const;
+  void End(PlanId id);
+
+  // The pod needs no room any more. What was asked for cannot be taken back, the rest is not done.
+  void Abandon(cluster::PodId pod);
+  // The last victim of a plan goes: nothing more need be waited for. The pod that can be tried
+  // then.
+  [[nodiscard]] std::optional<cluster::PodId> OnLeaving(std::string_view uid) const;
+  // nullopt: nobody is evicted for it.
+  [[nodiscard]] std::optional<PlanId> PlanFor(cluster::PodId pod) const;
+
+  // A plan that failed is over at `until`.
+  void Pause(PlanId id, Time until) { paused_.emplace(until, id); }
+  [[nodiscard]] Time NextWake() const { return paused_.empty() ? kNever : paused_.begin()->first; }
+  // A plan whose pause is over.
+  std::optional<PlanId> PopPaused(Time now);
+
+  [[nodiscard]] std::size_t size() const { return plans_.size(); }
+
+ private:
+  std::map<PlanId, Plan> plans_;
+  absl::flat_hash_map<cluster::PodId, PlanId> by_pod_;
+  absl::flat_hash_map<ActionId, std::pair<PlanId, std::size_t>> awaited_;  // which of its victims
+  std::map<std::string, PlanId, std::less<>> last_victims_;                // asked to go, by uid
+  std::set<std::pair<Time, PlanId>> paused_;
+  PlanId last_plan_ = 0;
+};
+
+}  // namespace knx::engine

@@ -1,0 +1,352 @@
+#include "engine/preemption.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "k8s/selector.h"
+
+namespace knx::engine {
+
+using cluster::NodeRow;
+using cluster::PodId;
+using framework::Code;
+using framework::Verdict;
+
+namespace {
+
+constexpr std::int64_t kUnknownPriority = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kNobody = std::numeric_limits<std::int64_t>::max();
+
+// The same on every machine and in every run, unlike the hashes of hash maps.
+std::uint64_t StableHash(std::string_view text) {
+  std::uint64_t hash = 0xCBF2'9CE4'8422'2325;
+  for (const char c : text) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x0000'0100'0000'01B3;
+  }
+  return hash;
+}
+
+std::size_t WantedCandidates(const framework::PreemptionArgs& args, std::size_t nodes) {
+  const std::size_t share = nodes * static_cast<std::size_t>(args.min_candidates_percent) / 100;
+  return std::min(nodes, std::max(share, static_cast<std::size_t>(args.min_candidates)));
+}
+
+// A pod that has not started counts as one that starts now: later than all others.
+Time StartOf(const cluster::Pod& pod) { return pod.started == Time{} ? kNever : pod.started; }
+
+bool Protects(const k8s::PodDisruptionBudget& budget, const k8s::StringMap& labels,
+              const std::string& pod_name) {
+  if (!budget.selector) return false;
+  // An empty selector selects nothing here, unlike in an eviction.
+  if (budget.selector->match_labels.empty() && budget.selector->match_expressions.empty()) {
+    return false;
+  }
+  if (!k8s::Matches(*budget.selector, labels)) return false;
+  // Who is on its way out already is accounted for.
+  return std::find(budget.disrupted_pods.begin(), budget.disrupted_pods.end(), pod_name) ==
+         budget.disrupted_pods.end();
+}
+
+}  // namespace
+
+Preemptor::Answer Preemptor::Find(const Question& question) {
+  Answer answer;
+  answer.not_eligible = WhyNotEligible(question);
+  if (!answer.not_eligible.empty()) return answer;
+
+  ListPotentialNodes(question.rejections);
+  UpdateLowestPriorities();
+  Memory& memory = MemoryFor(question);
+  const std::size_t wanted = WantedCandidates(question.args, potential_.size());
+  const std::size_t offset =
+      potential_.empty() ? 0 : StableHash(state_.pod(question.pod).uid) % potential_.size();
+  std::size_t harmless = 0;
+  std::size_t found = 0;
+  NodeRow best;
+  for (std::size_t i = 0; i < potential_.size(); ++i) {
+    const NodeRow row = potential_[(offset + i) % potential_.size()];
+    const Finding& finding = Examine(question, memory, row);
+    if (finding.kind != Finding::Kind::kCandidate) continue;
+    if (!best.valid() || Better(finding, row, memory.findings[best.index], best)) best = row;
+    ++found;
+    if (finding.violations == 0) ++harmless;
+    if (harmless > 0 && found >= wanted) break;
+  }
+  if (best.valid()) {
+    answer.node = best;
+    TryNode(question, memory, best, &answer.victims);
+  } else {
+    answer.reasons = CountReasons(memory);
+  }
+  // Where it is nominated itself, what was found holds for no other pod.
+  const NodeRow own = state_.pod(question.pod).nominated;
+  if (own.valid()) memory.findings[own.index] = {};
+  memory.changes.Skip(state_);
+  lowest_changes_.Skip(state_);
+  return answer;
+}
+
+std::map<std::string, std::uint64_t> Preemptor::CountReasons(const Memory& memory) const {
+  std::map<std::string, std::uint64_t> out;
+  std::vector<std::uint64_t> unfit(memory.reasons.size(), 0);
+  std::uint64_t without_victims = 0;
+  for (const NodeRow row : potential_) {
+    const Finding& finding = memory.findings[row.index];
+    if (finding.kind == Finding::Kind::kUnfit) {
+      ++unfit[finding.reasons];
+    } else {
+      ++without_victims;
+    }
+  }
+  for (std::size_t i = 0; i < unfit.size(); ++i) {
+    if (unfit[i] == 0) continue;
+    for (const std::string& reason : memory.reasons[i]) out[reason] += unfit[i];
+  }
+  if (without_victims > 0) out["No preemption victims found for incoming pod"] = without_victims;
+  const std::uint64_t others = state_.nodes().node_count() - potential_.size();
+  if (others > 0) out["Preemption is not helpful for scheduling"] = others;
+  return out;
+}
+
+// ---- whether and where ----
+
+std::string Preemptor::WhyNotEligible(const Question& question) const {
+  if (state_.class_of(question.pod).spec.preemption_policy == k8s::PreemptionPolicy::kNever) {
+    return "not eligible due to preemptionPolicy=Never.";
+  }
+  const cluster::Pod& pod = state_.pod(question.pod);
+  if (!pod.nominated.valid()) return {};
+  // A node on which it can never run is not worth waiting for.
+  const auto& [rows, verdicts] = question.rejections;
+  const auto at = std::find(rows.begin(), rows.end(), pod.nominated);
+  if (at == rows.end()) return {};
+  if (verdicts[static_cast<std::size_t>(at - rows.begin())].code == Code::kUnresolvable) return {};
+  for (const PodId other : state_.nodes().pods(pod.nominated)) {
+    if (state_.pod(other).priority < pod.priority && state_.pod(other).preempted) {
+      return "not eligible due to a terminating pod on the nominated node.";
+    }
+  }
+  return {};
+}
+
+// In the order of their names, so that where the search begins does not depend on who came first.
+void Preemptor::ListPotentialNodes(const framework::Rejections& rejections) {
+  is_potential_.assign(state_.nodes().row_count(), 0);
+  for (std::size_t i = 0; i < rejections.nodes.size(); ++i) {
+    if (rejections.verdicts[i].code != Code::kUnschedulable) continue;
+    is_potential_[rejections.nodes[i].index] = 1;
+  }
+  potential_.clear();
+  for (const NodeRow row : state_.nodes().by_name()) {
+    if (is_potential_[row.index] != 0) potential_.push_back(row);
+  }
+}
+
+// ---- what is remembered ----
+
+Preemptor::Memory& Preemptor::MemoryFor(const Question& question) {
+  const cluster::PodClass& pod_class = state_.class_of(question.pod);
+  const std::int32_t priority = state_.pod(question.pod).priority;
+  const std::uint64_t budgets = state_.bystanders().budgets().generation;
+  Memory* memory = nullptr;
+  if (question.prepared.has_domains() || question.prepared.asks_anew()) {
+    memory = &scratch_;
+  } else {
+    for (Memory& known : memories_) {
+      if (known.class_serial == pod_class.serial && known.priority == priority) memory = &known;
+    }
+    if (memory == nullptr && memories_.size() < kMemories) memory = &memories_.emplace_back();
+    if (memory == nullptr) {
+      memory = &*std::min_element(memories_.begin(), memories_.end(),
+                                  [](const auto& a, auto& b) { return a.last_use < b.last_use; });
+    }
+  }
+  const bool starts_over = memory == &scratch_ || memory->class_serial != pod_class.serial ||
+                           memory->priority != priority || memory->budgets_seen != budgets;
+  memory->class_serial = pod_class.serial;
+  memory->priority = priority;
+  memory->budgets_seen = budgets;
+  memory->last_use = ++uses_;
+  if (starts_over) {
+    memory->findings.clear();
+    memory->reasons.clear();
+    memory->changes.Skip(state_);
+  }
+  memory->findings.resize(state_.nodes().row_count());
+  memory->changes.Read(
+      state_, [&](NodeRow row) { memory->findings[row.index] = {}; },
+      [&] { std::fill(memory->findings.begin(), memory->findings.end(), Finding{}); });
+  return *memory;
+}
+
+void Preemptor::UpdateLowestPriorities() {
+  lowest_.resize(state_.nodes().row_count(), kUnknownPriority);
+  lowest_changes_.Read(
+      state_, [&](NodeRow row) { lowest_[row.index] = kUnknownPriority; },
+      [&] { std::fill(lowest_.begin(), lowest_.end(), kUnknownPriority); });
+}
+
+std::int64_t Preemptor::LowestPriority(NodeRow row) {
+  std::int64_t& lowest = lowest_[row.index];
+  if (lowest == kUnknownPriority) {
+    lowest = kNobody;
+    for (const PodId id : state_.nodes().pods(row)) {
+      lowest = std::min(lowest, std::int64_t{state_.pod(id).priority});
+    }
+  }
+  return lowest;
+}
+
+const Preemptor::Finding& Preemptor::Examine(const Question& question, Memory& memory,
+                                             NodeRow row) {
+  Finding& known = memory.findings[row.index];
+  if (known.kind == Finding::Kind::kUnknown || state_.pod(question.pod).nominated == row) {
+    known = TryNode(question, memory, row, nullptr);
+  }
+  return known;
+}
+
+// ---- on one node ----
+
+Preemptor::Finding Preemptor::TryNode(const Question& question, Memory& memory, NodeRow row,
+                                      std::vector<PodId>* victims) {
+  Finding finding;
+  const std::int32_t priority = state_.pod(question.pod).priority;
+  if (LowestPriority(row) >= priority) {
+    finding.kind = Finding::Kind::kNoVictims;
+    return finding;
+  }
+  victims_.clear();
+  for (const PodId id : state_.nodes().pods(row)) {
+    if (state_.pod(id).priority < priority) victims_.push_back({id});
+  }
+  const auto mark = state_.Mark();
+  for (const Victim& victim : victims_) Remove(question, victim.id, row);
+  const Verdict verdict = judge_(question.prepared, question.pod, row);
+  if (verdict.code == Code::kSuccess) {
+    Reprieve(question, row);
+    finding = Summarize();
+    if (victims_.empty()) {
+      finding = Unfit(memory, {fmt::format("expected at least one victim pod on node \"{}\"",
+                                           state_.nodes().name(row))});
+    }
+    if (victims != nullptr) {
+      for (const Victim& victim : victims_) victims->push_back(victim.id);
+    }
+  } else {
+    std::vector<std::string> reasons;
+    if (const framework::NodeFilter* filter = question.prepared.FilterOf(verdict.plugin)) {
+      filter->Explain(verdict, reasons);
+    }
+    finding = Unfit(memory, std::move(reasons));
+  }
+  // Who is still gone comes back with the rollback; only the filters have to be told.
+  for (const Victim& victim : victims_) question.prepared.PodAdded(victim.id, row);
+  state_.Rollback(mark);
+  return finding;
+}
+
+Preemptor::Finding Preemptor::Unfit(Memory& memory, std::vector<std::string> reasons) {
+  Finding finding;
+  finding.kind = Finding::Kind::kUnfit;
+  const auto known = std::find(memory.reasons.begin(), memory.reasons.end(), reasons);
+  finding.reasons = static_cast<std::uint32_t>(known - memory.reasons.begin());
+  if (known == memory.reasons.end()) memory.reasons.push_back(std::move(reasons));
+  return finding;
+}
+
+void Preemptor::Reprieve(const Question& question, NodeRow row) {
+  const auto more_important = [&](const Victim& a, const Victim& b) {
+    return MoreImportant(a.id, b.id);
+  };
+  std::sort(victims_.begin(), victims_.end(), more_important);
+  MarkViolations();
+  std::stable_partition(victims_.begin(), victims_.end(),
+                        [](const Victim& victim) { return victim.violates; });
+  std::erase_if(victims_, [&](const Victim& victim) {
+    PutBack(question, victim.id, row);
+    if (judge_(question.prepared, question.pod, row).code == Code::kSuccess) return true;
+    Remove(question, victim.id, row);
+    return false;
+  });
+  std::sort(victims_.begin(), victims_.end(), more_important);
+}
+
+void Preemptor::Remove(const Question& question, PodId victim, NodeRow row) {
+  state_.Displace(victim);
+  question.prepared.PodRemoved(victim, row);
+}
+
+void Preemptor::PutBack(const Question& question, PodId victim, NodeRow row) {
+  state_.Assume(victim, row);
+  question.prepared.PodAdded(victim, row);
+}
+
+// Budgets are used up by the most important pods first.
+void Preemptor::MarkViolations() {
+  const auto& budgets = state_.bystanders().budgets().by_name;
+  if (budgets.empty()) return;
+  std::map<const k8s::PodDisruptionBudget*, std::int64_t> used;
+  for (Victim& victim : victims_) {
+    const cluster::Pod& pod = state_.pod(victim.id);
+    const k8s::StringMap& labels = state_.label_sets().Get(pod.labels);
+    if (labels.empty()) continue;
+    const std::string namespace_(state_.words().Text(pod.namespace_));
+    for (auto it = budgets.lower_bound({namespace_, ""});
+         it != budgets.end() && it->first.first == namespace_; ++it) {
+      if (!Protects(it->second, labels, pod.name)) continue;
+      if (++used[&it->second] > it->second.disruptions_allowed) victim.violates = true;
+    }
+  }
+}
+
+// ---- comparing ----
+
+bool Preemptor::MoreImportant(PodId a, PodId b) const {
+  const cluster::Pod& pod_a = state_.pod(a);
+  const cluster::Pod& pod_b = state_.pod(b);
+  if (pod_a.priority != pod_b.priority) return pod_a.priority > pod_b.priority;
+  if (StartOf(pod_a) != StartOf(pod_b)) return StartOf(pod_a) < StartOf(pod_b);
+  // kube-scheduler leaves the rest to chance.
+  if (pod_a.created != pod_b.created) return pod_a.created < pod_b.created;
+  return pod_a.uid < pod_b.uid;
+}
+
+Preemptor::Finding Preemptor::Summarize() const {
+  Finding finding;
+  finding.kind = Finding::Kind::kCandidate;
+  finding.earliest_start = kNever;
+  finding.victims = static_cast<std::uint32_t>(victims_.size());
+  if (!victims_.empty()) finding.highest_priority = state_.pod(victims_.front().id).priority;
+  // Shifted, so that two pods of negative priority never count as less than one of them.
+  constexpr std::int64_t kShift = std::int64_t{1} << 31;
+  for (const Victim& victim : victims_) {
+    const cluster::Pod& pod = state_.pod(victim.id);
+    if (victim.violates) ++finding.violations;
+    finding.priority_sum += pod.priority + kShift;
+    if (pod.priority != finding.highest_priority) continue;
+    finding.earliest_start = std::min(finding.earliest_start, StartOf(pod));
+  }
+  return finding;
+}
+
+bool Preemptor::Better(const Finding& a, NodeRow row_a, const Finding& b, NodeRow row_b) const {
+  if (a.violations != b.violations) return a.violations < b.violations;
+  if (a.highest_priority != b.highest_priority) return a.highest_priority < b.highest_priority;
+  if (a.priority_sum != b.priority_sum) return a.priority_sum < b.priority_sum;
+  if (a.victims != b.victims) return a.victims < b.victims;
+  if (a.earliest_start != b.earliest_start) return a.earliest_start > b.earliest_start;
+  return state_.nodes().rank(row_a) < state_.nodes().rank(row_b);
+}
+
+std::size_t Preemptor::bytes() const {
+  std::size_t total = lowest_.capacity() * sizeof(std::int64_t) + is_potential_.capacity() +
+                      potential_.capacity() * sizeof(NodeRow) +
+                      scratch_.findings.capacity() * sizeof(Finding);
+  for (const Memory& memory : memories_) total += memory.findings.capacity() * sizeof(Finding);
+  return total;
+}
+
+}  // namespace knx::engine
