@@ -59,13 +59,6 @@ class ClassCache {
     tree_.Set(row, feasible(row) ? TotalOf(row) : WinnerTree::kOut);
   }
   void Settle() { tree_.Settle(state_.nodes()); }
-  // Calls visit(verdict, nodes) for every kind of rejection there is.
-  template <class Visit>
-  void ForEachRejection(Visit visit) const {
-    for (std::size_t kind = kFirstRejection; kind < kinds_.size(); ++kind) {
-      if (kinds_[kind].count > 0) visit(kinds_[kind].verdict, kinds_[kind].count);
-    }
-  }
 
   [[nodiscard]] std::size_t bytes() const;
 

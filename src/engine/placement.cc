@@ -87,44 +87,27 @@ Placement Placer::PlaceRemembered(const framework::Profile& profile, ClassCache&
     return placement;
   }
   // Nodes with nominated pods: what is remembered about them does not hold for this pod.
-  std::vector<std::pair<NodeRow, Verdict>> excluded;
+  std::vector<NodeRow> excluded;
   for (const auto& [row, nominated] : state_.nominations()) {
     if (!state_.nodes().has_node(row) || !cache.feasible(row) || !HasRivals(pod, row)) continue;
-    excluded.emplace_back(row, Verdict{});
+    excluded.push_back(row);
   }
-  for (auto& [row, verdict] : excluded) {
-    verdict = JudgeWithNominated(cache.prepared(), pod, row);
-    if (verdict.code != Code::kSuccess) cache.Exclude(row);
-  }
-  std::erase_if(excluded, [](const auto& entry) { return entry.second.code == Code::kSuccess; });
+  std::erase_if(excluded, [&](NodeRow row) {
+    return JudgeWithNominated(cache.prepared(), pod, row).code == Code::kSuccess;
+  });
+  for (const NodeRow row : excluded) cache.Exclude(row);
   if (!excluded.empty()) cache.Settle();
   placement.node = cache.best();
-  if (!excluded.empty()) {
-    for (const auto& entry : excluded) cache.Include(entry.first);
-    cache.Settle();
-  }
+  for (const NodeRow row : excluded) cache.Include(row);
+  if (!excluded.empty()) cache.Settle();
   if (placement.node.valid()) return placement;
 
-  ReasonCounts reasons;
-  cache.ForEachRejection([&](const Verdict& verdict, std::uint32_t nodes) {
-    Count(cache.prepared(), verdict, nodes, reasons, placement.attempt);
-  });
-  for (const auto& entry : excluded) {
-    Count(cache.prepared(), entry.second, 1, reasons, placement.attempt);
-  }
-  placement.message = FailureText(reasons);
-  if (profile.post_filter.empty()) return placement;
   Judged judged;
   state_.nodes().present().ForEach([&](std::uint32_t row) {
     judged.rows.push_back(NodeRow{row});
     judged.verdicts.push_back(cache.verdict(NodeRow{row}));
   });
-  for (const auto& [row, verdict] : excluded) {
-    const auto at = std::lower_bound(judged.rows.begin(), judged.rows.end(), row);
-    judged.verdicts[static_cast<std::size_t>(at - judged.rows.begin())] = verdict;
-  }
-  TryPostFilter(profile, cache.prepared(), pod, judged, placement);
-  return placement;
+  return Refuse(profile, cache.prepared(), pod, judged);
 }
 
 // What is remembered about the nodes, and what depends on their domains asked for this pod.
@@ -136,15 +119,11 @@ Placement Placer::PlaceInDomains(const framework::Profile& profile, ClassCache& 
     return placement;
   }
   std::vector<NodeRow>& feasible = contest_.Feasible(cache);
-  std::vector<std::pair<NodeRow, Verdict>> crowded;
   for (const auto& [row, nominated] : state_.nominations()) {
     if (!HasRivals(pod, row)) continue;
     const auto at = std::lower_bound(feasible.begin(), feasible.end(), row);
     if (at == feasible.end() || *at != row) continue;
-    const Verdict verdict = JudgeWithNominated(prepared, pod, row);
-    if (verdict.code == Code::kSuccess) continue;
-    crowded.emplace_back(row, verdict);
-    feasible.erase(at);
+    if (JudgeWithNominated(prepared, pod, row).code != Code::kSuccess) feasible.erase(at);
   }
   prepared.Refresh();
   if (!feasible.empty()) {
@@ -154,17 +133,7 @@ Placement Placer::PlaceInDomains(const framework::Profile& profile, ClassCache& 
   Judged judged;
   state_.nodes().present().ForEach([&](std::uint32_t row) { judged.rows.push_back(NodeRow{row}); });
   contest_.Explain(cache, judged.rows, judged.verdicts);
-  for (const auto& [row, verdict] : crowded) {
-    const auto at = std::lower_bound(judged.rows.begin(), judged.rows.end(), row);
-    judged.verdicts[static_cast<std::size_t>(at - judged.rows.begin())] = verdict;
-  }
-  ReasonCounts reasons;
-  for (const Verdict& verdict : judged.verdicts) {
-    Count(prepared, verdict, 1, reasons, placement.attempt);
-  }
-  placement.message = FailureText(reasons);
-  TryPostFilter(profile, prepared, pod, judged, placement);
-  return placement;
+  return Refuse(profile, prepared, pod, judged);
 }
 
 Placement Placer::PlaceAmong(const framework::Profile& profile, PreparedClass& prepared,
@@ -196,11 +165,32 @@ Placement Placer::PlaceAmong(const framework::Profile& profile, PreparedClass& p
     if (judged.verdicts[i].code == Code::kSuccess) feasible.push_back(judged.rows[i]);
   }
   placement.node = BestOf(prepared, feasible);
-  if (placement.node.valid()) return placement;
+  return placement.node.valid() ? placement : Refuse(profile, prepared, pod, judged);
+}
 
-  ReasonCounts reasons;
+// Nothing fits: why, and whether room can be made. A node on which somebody was promised room is
+// judged with that pod first, as kube-scheduler does, so that it may be another plugin that says
+// no.
+Placement Placer::Refuse(const framework::Profile& profile, PreparedClass& prepared, PodId pod,
+                         Judged& judged) {
+  Placement placement;
+  for (std::size_t i = 0; i < judged.rows.size() && !state_.nominations().empty(); ++i) {
+    if (!HasRivals(pod, judged.rows[i])) continue;
+    judged.verdicts[i] = JudgeWithNominated(prepared, pod, judged.rows[i]);
+  }
+  std::vector<std::pair<Verdict, std::uint64_t>> kinds;
   for (const Verdict& verdict : judged.verdicts) {
-    Count(prepared, verdict, 1, reasons, placement.attempt);
+    const auto known = std::find_if(kinds.rbegin(), kinds.rend(),
+                                    [&](const auto& kind) { return kind.first == verdict; });
+    if (known != kinds.rend()) {
+      ++known->second;
+    } else {
+      kinds.emplace_back(verdict, 1);
+    }
+  }
+  ReasonCounts reasons;
+  for (const auto& [verdict, nodes] : kinds) {
+    Count(prepared, verdict, nodes, reasons, placement.attempt);
   }
   for (const std::uint8_t plugin : prepared.narrowed_by())
     placement.attempt.rejected_by.Add(plugin);

@@ -78,6 +78,8 @@ class Placer {
   cluster::NodeRow BestBy(std::span<const std::int32_t> totals,
                           std::span<const cluster::NodeRow> feasible) const;
   Placement Rejected(const PreparedClass& prepared) const;
+  Placement Refuse(const framework::Profile& profile, PreparedClass& prepared, cluster::PodId pod,
+                   Judged& judged);
   static void Count(const PreparedClass& prepared, const framework::Verdict& verdict,
                     std::uint64_t nodes, ReasonCounts& reasons, FailedAttempt& attempt);
   [[nodiscard]] std::string FailureText(const ReasonCounts& reasons) const;
