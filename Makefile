@@ -58,6 +58,12 @@ bench-engine: ## how many decisions a second, on one core, without I/O (build/be
 	@mkdir -p build/bench
 	@bin/bench-engine --out build/bench/engine.json --commit "$$(git rev-parse --short HEAD 2>/dev/null || echo unknown)"
 
+.PHONY: oracle
+oracle: ## build bin/knx-oracle: kube-scheduler itself, to be asked what it would decide (docs/oracle.md)
+	@scripts/setup.sh tools
+	@mkdir -p bin
+	@scripts/go.py build -C tools -buildvcs=false -o ../bin/knx-oracle ./oracle
+
 .PHONY: test-asan
 test-asan: ## every test under the address and undefined behaviour sanitizers
 	@scripts/setup.sh build test

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# setup.sh PURPOSE...: installs the Debian packages that are missing for the given purposes, and nothing else.
-# Purposes: build test fuzz lint. Says nothing and changes nothing when all of them are there.
+# setup.sh PURPOSE...: installs the Debian packages that are missing for the given purposes, and nothing else; for tools
+# also a Go, if there is none that is new enough (scripts/go.py).
+# Purposes: build test fuzz lint tools. Says nothing and changes nothing when all of them are there.
 # KNX_SETUP=off skips the check, for systems whose owner installed the same things in another way.
 set -euo pipefail
 
@@ -19,7 +20,8 @@ packages_for() {
     test) echo libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev valgrind python3 git ;;
     fuzz) echo clang-19 libclang-rt-19-dev ;;
     lint) echo clang-format-19 clang-tidy-19 python3 git ;;
-    *) refuse "unknown purpose: $1 (known: build test fuzz lint)" ;;
+    tools) echo python3 ca-certificates ;;
+    *) refuse "unknown purpose: $1 (known: build test fuzz lint tools)" ;;
   esac
 }
 
@@ -48,7 +50,7 @@ install() {
 }
 
 [ "${KNX_SETUP:-on}" != off ] || exit 0
-[ $# -gt 0 ] || set -- build test fuzz lint
+[ $# -gt 0 ] || set -- build test fuzz lint tools
 wanted=$(for purpose in "$@"; do packages_for "$purpose"; done | tr ' ' '\n' | sort -u)
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   refuse "this is not a Debian system, so nothing was installed. Needed, by the names of Debian 12:" \
@@ -57,3 +59,6 @@ if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
 fi
 missing=$(missing_of $wanted)
 [ -z "$missing" ] || install $missing
+case " $* " in
+  *" tools "*) "$(dirname "$0")/go.py" version >/dev/null ;;
+esac

@@ -4,6 +4,7 @@ that nothing is ever installed by the test."""
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -78,6 +79,18 @@ class Setup(unittest.TestCase):
         self.assertEqual((status, out), (1, ""))
         self.assertIn("not a Debian system", err)
         self.assertIn("libyaml-cpp-dev", err)
+
+    def test_makes_sure_of_a_go_for_the_tools(self):
+        self.debian()
+        (self.bin / "dirname").symlink_to(shutil.which("dirname"))
+        self.stand_in("python3", f'#!/bin/bash\nexec {sys.executable} "$@"\n')
+        self.stand_in("go", "#!/bin/bash\necho $FAKE_GO\n")
+        self.assertEqual(self.run_setup("tools", FAKE_GO="go1.99.1"), (0, "", ""))
+        offline = {"HOME": str(self.bin), "GOPROXY": "http://127.0.0.1:9/mod"}
+        status, out, err = self.run_setup("tools", FAKE_GO="go1.19.8", **offline)
+        self.assertEqual((status, out), (1, ""))
+        self.assertIn("http://127.0.0.1:9/mod/golang.org/toolchain/@v/v0.0.1-go1.", err)
+        self.assertFalse((self.bin / ".cache").exists())
 
     def test_can_be_switched_off(self):
         self.assertEqual(self.run_setup("build", KNX_SETUP="off"), (0, "", ""))
