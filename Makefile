@@ -64,6 +64,15 @@ oracle: ## build bin/knx-oracle: kube-scheduler itself, to be asked what it woul
 	@mkdir -p bin
 	@scripts/go.py build -C tools -buildvcs=false -o ../bin/knx-oracle ./oracle
 
+N ?= 2000
+SEED ?= 1
+
+.PHONY: parity
+parity: oracle ## random clusters, asked of kube-scheduler's own code and of ours, every field compared (N=20000 SEED=7)
+	@scripts/setup.sh build test
+	@scripts/build.sh release --tests parity
+	@bin/parity bin/knx-oracle $(N) $(SEED)
+
 .PHONY: test-asan
 test-asan: ## every test under the address and undefined behaviour sanitizers
 	@scripts/setup.sh build test

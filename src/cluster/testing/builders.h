@@ -156,10 +156,6 @@ class PodBuilder {
     Affinity().preferred.push_back({weight, std::move(term)});
     return *this;
   }
-  PodBuilder& Namespace(std::string name) {
-    pod_.meta.namespace_ = std::move(name);
-    return *this;
-  }
   // Terms about other pods: near them, apart from them, and as a wish with a weight.
   PodBuilder& Near(k8s::PodAffinityTerm term) {
     pod_.spec.pod_affinity.required.push_back(std::move(term));
