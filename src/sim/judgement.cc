@@ -150,6 +150,7 @@ std::optional<std::string> UnmetSpread(const scenario::Spread& spread, const Pod
     if (const std::string* value = k8s::FindValue(node->meta.labels, spread.by)) found[*value];
   }
   for (const PodPtr& pod : pods) {
+    if (pod->spec.node_name.empty()) continue;
     const NodePtr node = store.Find<k8s::Node>(pod->spec.node_name);
     const std::string* value =
         node == nullptr ? nullptr : k8s::FindValue(node->meta.labels, spread.by);

@@ -2,10 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <bit>
-
 #include "cluster/testing/builders.h"
-#include "plugins/common/go_math.h"
 #include "plugins/testing/asked.h"
 
 namespace knx::plugins {
@@ -247,25 +244,6 @@ class SpreadScoreTest : public SpreadTest {
   }
 };
 
-TEST(GoMath, LogarithmsAreThoseOfGoToTheLastBit) {
-  const std::pair<double, std::uint64_t> cases[] = {
-      {2, 0x3fe62e42fefa39ef},     {3, 0x3ff193ea7aad030a},      {4, 0x3ff62e42fefa39ef},
-      {5, 0x3ff9c041f7ed8d33},     {7, 0x3fff2272ae325a57},      {12, 0x4003e116bcd39e7d},
-      {42, 0x400de6bf542e3d2d},    {102, 0x40127ff8df87c7bd},    {502, 0x4018dfd8b5b3e920},
-      {1002, 0x401ba3965d405f5f},  {4097, 0x4020a2d23e3bb61e},   {5002, 0x40210901f6dc84b9},
-      {15002, 0x40233b5c54bb9573}, {100002, 0x402706a0c9b7a3ab}, {1000002, 0x402ba18adcabd9bd},
-  };
-  for (const auto& [x, bits] : cases) EXPECT_EQ(std::bit_cast<std::uint64_t>(GoLog(x)), bits) << x;
-}
-
-TEST(GoMath, HalvesAreRoundedUp) {
-  EXPECT_EQ(RoundHalfUp(0), 0);
-  EXPECT_EQ(RoundHalfUp(0.49999999999999994), 0);
-  EXPECT_EQ(RoundHalfUp(0.5), 1);
-  EXPECT_EQ(RoundHalfUp(2.5), 3);
-  EXPECT_EQ(RoundHalfUp(1e15), 1000000000000000);
-}
-
 TEST_F(SpreadScoreTest, FewPodsAreBetter) {
   Node("a", "zone=a kubernetes.io/hostname=a");
   Node("b", "zone=b kubernetes.io/hostname=b");
@@ -408,49 +386,6 @@ TEST_F(SpreadDefaultsTest, AnEmptyListSwitchesDefaultsOff) {
   Use("defaultingType: List");
   TwoZones();
   EXPECT_EQ(Scores(Web()), std::vector<std::int64_t>{});
-}
-
-// ---- arguments ----
-
-TEST(PodTopologySpreadArgs, AreReadAndRefused) {
-  struct Case {
-    std::string_view yaml, want;
-  };
-  const Case cases[] = {
-      {"defaultingType: System", ""},
-      {"defaultingType: ''", ""},
-      {"defaultingType: Sometimes",
-       "config.yaml:1:17: args.defaultingType: \"Sometimes\" is not allowed; allowed are System, "
-       "List"},
-      {"defaultConstraints: [{maxSkew: 1, topologyKey: a, whenUnsatisfiable: DoNotSchedule}]",
-       "config.yaml:1:1: args.defaultingType: must be List where there are defaultConstraints: "
-       "with "
-       "System they are those of Kubernetes"},
-      {"{defaultingType: List, defaultConstraints: [{maxSkew: 0, topologyKey: a, "
-       "whenUnsatisfiable: DoNotSchedule}]}",
-       "config.yaml:1:55: args.defaultConstraints[0].maxSkew: 0 is out of range, allowed is 1 to "
-       "2147483647"},
-      {"{defaultingType: List, defaultConstraints: [{maxSkew: 1, topologyKey: a, "
-       "whenUnsatisfiable: DoNotSchedule, labelSelector: {}}]}",
-       "config.yaml:1:123: args.defaultConstraints[0].labelSelector: must be left out: which pods "
-       "are meant follows from each pod"},
-      {"{defaultingType: List, defaultConstraints: [&c {maxSkew: 1, topologyKey: a, "
-       "whenUnsatisfiable: DoNotSchedule}, *c]}",
-       "config.yaml:1:112: args.defaultConstraints[1]: there is one for a with the same "
-       "whenUnsatisfiable already"},
-  };
-  for (const Case& c : cases) {
-    SCOPED_TRACE(c.yaml);
-    const auto made = testing::MakeFromYaml(&PodTopologySpread::Make, c.yaml);
-    EXPECT_EQ(made.ok() ? "" : made.error().ToString(), c.want);
-  }
-  const auto bad_key = testing::MakeFromYaml(
-      &PodTopologySpread::Make,
-      "{defaultingType: List, defaultConstraints: [{maxSkew: 1, topologyKey: 'a b', "
-      "whenUnsatisfiable: DoNotSchedule}]}");
-  ASSERT_FALSE(bad_key.ok());
-  EXPECT_TRUE(bad_key.error().message.starts_with(
-      "args.defaultConstraints[0].topologyKey: \"a b\" is no label key"));
 }
 
 // ---- events ----
