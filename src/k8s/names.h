@@ -14,6 +14,7 @@ inline constexpr std::string_view kZoneBeta = "failure-domain.beta.kubernetes.io
 inline constexpr std::string_view kRegionBeta = "failure-domain.beta.kubernetes.io/region";
 // Between the zones of a volume that is in several.
 inline constexpr std::string_view kZoneDelimiter = "__";
+inline constexpr std::string_view kPodTemplateHash = "pod-template-hash";
 inline constexpr std::string_view kTaintUnschedulable = "node.kubernetes.io/unschedulable";
 
 // Annotations of claims, volumes and CSI nodes.

@@ -8,14 +8,11 @@
 namespace knx::scenario {
 namespace {
 
-// A Deployment's pods are owned by its ReplicaSet, which is named after it and a hash.
+// By the name of what made it, or of the ReplicaSet in between.
 bool OwnedBy(const k8s::Pod& pod, const std::string& owner) {
   const k8s::OwnerReference* controller = k8s::ControllerOf(pod.meta);
-  if (controller == nullptr) return false;
-  if (controller->name == owner) return true;
-  const std::size_t dash = controller->name.rfind('-');
-  return controller->kind == "ReplicaSet" && dash != std::string::npos &&
-         controller->name.substr(0, dash) == owner;
+  return controller != nullptr &&
+         (controller->name == owner || k8s::MakerOf(pod.meta)->name == owner);
 }
 
 }  // namespace

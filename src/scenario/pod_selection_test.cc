@@ -29,6 +29,12 @@ TEST(PodSelection, MatchesNamesLabelsAndOwners) {
   EXPECT_FALSE((PodSelection{"", "", {{"a", "2"}}, ""}).Matches(pod));
   EXPECT_TRUE((PodSelection{"default", "p", {}, "j"}).Matches(pod));
   EXPECT_FALSE((PodSelection{"other", "", {}, ""}).Matches(pod));
+  pod.meta.owners[0].kind = "ReplicaSet";
+  pod.meta.owners[0].name = "web-1";
+  EXPECT_TRUE((PodSelection{"", "", {}, "web-1"}).Matches(pod));
+  EXPECT_FALSE((PodSelection{"", "", {}, "web"}).Matches(pod)) << "no Deployment made it";
+  pod.meta.labels.emplace_back("pod-template-hash", "1");
+  EXPECT_TRUE((PodSelection{"", "", {}, "web"}).Matches(pod));
   EXPECT_EQ((PodSelection{"", "p*", {{"a", "1"}}, ""}).ToString(), "pods p* with a=1");
   EXPECT_EQ(PodSelection{}.ToString(), "all pods");
 }

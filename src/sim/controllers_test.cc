@@ -137,18 +137,24 @@ TEST_F(ControllersTest, AFailingJobGivesUp) {
 }
 
 TEST_F(ControllersTest, PodsThatAreRefusedAreReportedAndMadeLater) {
-  k8s::Workload web = WorkloadForTest(WorkloadKind::kReplicaSet, "web", 1, "1");
-  web.pod_template.spec.priority_class_name = "later";
-  cluster_.Create(web);
+  for (const auto kind : {WorkloadKind::kReplicaSet, WorkloadKind::kDeployment}) {
+    k8s::Workload web = WorkloadForTest(kind, "web", 1, "1");
+    web.pod_template.spec.priority_class_name = "later";
+    cluster_.Create(web);
+  }
   cluster_.RunFor(Duration::Seconds(5));
-  ASSERT_EQ(cluster_.Complaints().size(), 1U);
-  EXPECT_NE(cluster_.Complaints()[0].find("no PriorityClass with name later was found"),
-            std::string::npos);
+  const std::vector<std::string> complaints = cluster_.Complaints();
+  ASSERT_EQ(complaints.size(), 2U);
+  EXPECT_TRUE(complaints[0].starts_with("Deployment default/web: pods \"web-")) << complaints[0];
+  EXPECT_TRUE(complaints[1].starts_with("ReplicaSet default/web: pods \"web-")) << complaints[1];
+  for (const std::string& complaint : complaints) {
+    EXPECT_TRUE(complaint.ends_with("no PriorityClass with name later was found")) << complaint;
+  }
   k8s::PriorityClass later;
   later.meta.name = "later";
   cluster_.Create(later);
   cluster_.RunFor(Duration::Minutes(1));
-  EXPECT_EQ(cluster_.PodNames().size(), 1U);
+  EXPECT_EQ(cluster_.PodNames().size(), 2U);
 }
 
 TEST_F(ControllersTest, ANamespaceTakesEverythingWithIt) {

@@ -26,8 +26,8 @@ PodOutcome OutcomeOf(const k8s::Pod& pod) {
   out.name = pod.meta.name;
   out.uid = pod.meta.uid;
   out.scheduler_name = pod.spec.scheduler_name;
-  if (const k8s::OwnerReference* owner = ControllerOf(pod.meta)) {
-    out.owner = fmt::format("{}/{}", owner->kind, owner->name);
+  if (const auto maker = MakerOf(pod.meta)) {
+    out.owner = fmt::format("{}/{}", maker->kind, maker->name);
   }
   out.priority = pod.spec.priority.value_or(0);
   out.node = pod.spec.node_name;

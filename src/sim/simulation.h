@@ -68,7 +68,7 @@ struct SimulationRequest {
 
 struct PodOutcome {
   std::string namespace_, name, uid, scheduler_name;
-  std::string owner;  // "Job/train", as far as there is one
+  std::string owner;  // what made it: "Job/train", "Deployment/web"; empty: nothing did
   std::int32_t priority = 0;
   std::string node;   // empty: has none
   std::string phase;  // "Pending", "Running", "Succeeded", "Failed"

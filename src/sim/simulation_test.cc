@@ -49,6 +49,24 @@ metadata: {name: n1}
 status: {allocatable: {cpu: "4", memory: 8Gi}}
 )";
 
+TEST(Simulate, NamesTheDeploymentThatMadeAPod) {
+  const auto result = Simulate(RequestFor(R"(
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec: {replicas: 1, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c}]}}}
+---
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: alone}
+spec: {replicas: 1, template: {metadata: {labels: {app: alone}}, spec: {containers: [{name: c}]}}}
+)"));
+  ASSERT_TRUE(result.ok()) << result.error().ToString();
+  ASSERT_EQ(result->pods.size(), 2U);
+  EXPECT_EQ(result->pods[0].owner, "ReplicaSet/alone");
+  EXPECT_EQ(result->pods[1].owner, "Deployment/web");
+}
+
 TEST(Simulate, RunsManifestsUntilNothingChanges) {
   const auto result = Simulate(RequestFor(kManifests));
   ASSERT_TRUE(result.ok()) << result.error().ToString();

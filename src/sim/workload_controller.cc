@@ -8,14 +8,13 @@
 #include <utility>
 
 #include "base/digest.h"
+#include "k8s/names.h"
 #include "k8s/owner.h"
 
 namespace knx::sim {
 namespace {
 
 using k8s::WorkloadKind;
-
-constexpr std::string_view kTemplateHash = "pod-template-hash";
 
 // Which pod to keep when there are too many: one that has a node before one that has none, one that
 // is ready before one that is not, an older one before a younger.
@@ -139,8 +138,9 @@ std::vector<PodPtr> WorkloadController::ActivePods(const k8s::Workload& workload
 bool WorkloadController::CreatePod(const k8s::Workload& workload, k8s::Pod pod) {
   const auto created = api_.Create(std::move(pod), Actor::kController);
   if (created.ok()) return true;
-  complaints_.try_emplace(fmt::format("{} {}/{}", KindName(workload.kind), workload.meta.namespace_,
-                                      workload.meta.name),
+  const k8s::Maker maker =
+      MakerOf(workload.meta).value_or(k8s::Maker{KindName(workload.kind), workload.meta.name});
+  complaints_.try_emplace(fmt::format("{} {}/{}", maker.kind, workload.meta.namespace_, maker.name),
                           created.error().message);
   // Refused now is not refused for ever: a missing PriorityClass may come.
   agenda_.After(
@@ -218,8 +218,9 @@ void WorkloadController::ReconcileDeployment(const k8s::Workload& deployment) {
   set.replicas = deployment.replicas;
   set.selector = deployment.selector;
   set.pod_template = deployment.pod_template;
-  SetLabel(set.pod_template.meta.labels, kTemplateHash, hash);
-  if (set.selector.has_value()) SetLabel(set.selector->match_labels, kTemplateHash, hash);
+  SetLabel(set.pod_template.meta.labels, k8s::names::kPodTemplateHash, hash);
+  if (set.selector.has_value())
+    SetLabel(set.selector->match_labels, k8s::names::kPodTemplateHash, hash);
   set.meta.labels = set.pod_template.meta.labels;
   (void)api_.Create(std::move(set), Actor::kController);
 }
