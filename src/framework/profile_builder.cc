@@ -148,9 +148,12 @@ SourcePlace PlaceOf(const ProfileConfiguration& profile, const KnownPlugin& plug
   return first;
 }
 
-void WarnOfPlugins(const SchedulerConfiguration& config, const ProfileConfiguration& profile,
-                   Registry registry, std::vector<std::string>& out) {
-  std::vector<std::string_view> unnamed;
+using Names = std::vector<std::string_view>;
+
+// Of plugins that the file names; gives the others that are not built.
+Names WarnOfNamedPlugins(const ProfileConfiguration& profile, Registry registry,
+                         std::vector<std::string>& out) {
+  Names unnamed;
   for (const KnownPlugin& plugin : KnownPlugins()) {
     if (FindEntry(registry, plugin) != nullptr || !profile.resolved.Contains(&plugin)) continue;
     SourcePlace place = PlaceOf(profile, plugin);
@@ -163,13 +166,32 @@ void WarnOfPlugins(const SchedulerConfiguration& config, const ProfileConfigurat
                                  "effect",
                                  profile.scheduler_name, plugin.name)));
   }
-  if (unnamed.empty()) return;
-  SourcePlace place = profile.place;
-  place.file = config.file;
-  out.push_back(At(std::move(place),
-                   fmt::format("profile {:?}: of the default set these plugins are not built yet, "
-                               "so they have no effect: {}",
-                               profile.scheduler_name, fmt::join(unnamed, ", "))));
+  return unnamed;
+}
+
+// One line for all profiles that lack the same. `missing`: of each profile.
+void WarnOfDefaultPlugins(const SchedulerConfiguration& config, const std::vector<Names>& missing,
+                          std::vector<std::string>& out) {
+  for (auto names = missing.begin(); names != missing.end(); ++names) {
+    if (names->empty() || std::find(missing.begin(), names, *names) != names) continue;
+    std::vector<std::string> profiles;
+    for (std::size_t i = 0; i < missing.size(); ++i) {
+      if (missing[i] != *names) continue;
+      profiles.push_back(fmt::format("{:?}", config.profiles[i].scheduler_name));
+    }
+    SourcePlace place{config.file, 0, 0};
+    std::string who;
+    if (profiles.size() < missing.size()) {
+      if (!config.file.empty()) place = config.profiles[names - missing.begin()].place;
+      place.file = config.file;
+      who =
+          fmt::format("profile{} {}: ", profiles.size() == 1 ? "" : "s", fmt::join(profiles, ", "));
+    }
+    out.push_back(At(std::move(place),
+                     fmt::format("{}of the default set these plugins are not built yet, so they "
+                                 "have no effect: {}",
+                                 who, fmt::join(*names, ", "))));
+  }
 }
 
 }  // namespace
@@ -194,6 +216,7 @@ std::vector<std::string> Warnings(const SchedulerConfiguration& config, Registry
   if (samples(config.percentage_of_nodes_to_score)) {
     out.push_back(At(whole, "percentageOfNodesToScore: has no effect, all nodes are considered"));
   }
+  std::vector<Names> missing;
   for (const ProfileConfiguration& profile : config.profiles) {
     if (samples(profile.percentage_of_nodes_to_score.value_or(0))) {
       out.push_back(At(profile.place,
@@ -201,8 +224,9 @@ std::vector<std::string> Warnings(const SchedulerConfiguration& config, Registry
                                    "nodes are considered",
                                    profile.scheduler_name)));
     }
-    WarnOfPlugins(config, profile, registry, out);
+    missing.push_back(WarnOfNamedPlugins(profile, registry, out));
   }
+  WarnOfDefaultPlugins(config, missing, out);
   return out;
 }
 

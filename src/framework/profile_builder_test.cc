@@ -318,13 +318,25 @@ TEST(Warnings, NameWhatIsKnownButNotBuiltWithItsPlace) {
                           "built yet, so it has no effect"));
 }
 
-TEST(Warnings, PutWhatIsMissingOfTheDefaultSetIntoOneLineAProfile) {
+TEST(Warnings, PutWhatIsMissingOfTheDefaultSetIntoOneLine) {
   EXPECT_THAT(Warnings(DefaultConfiguration(), AllBut({"VolumeBinding", "DynamicResources"})),
-              ElementsAre("profile \"default-scheduler\": of the default set these plugins are not "
-                          "built yet, so they have no effect: VolumeBinding, DynamicResources"));
-  EXPECT_THAT(Warnings(Read("profiles:\n- schedulerName: a\n"), AllBut({"VolumeZone"})),
-              ElementsAre("c.yaml:4:3: profile \"a\": of the default set these plugins are not "
-                          "built yet, so they have no effect: VolumeZone"));
+              ElementsAre("of the default set these plugins are not built yet, so they have no "
+                          "effect: VolumeBinding, DynamicResources"));
+  EXPECT_THAT(
+      Warnings(Read("profiles:\n- schedulerName: a\n- schedulerName: b\n"), AllBut({"VolumeZone"})),
+      ElementsAre("c.yaml: of the default set these plugins are not built yet, so they have "
+                  "no effect: VolumeZone"));
+  const std::string differ =
+      "profiles:\n"
+      "- schedulerName: a\n"
+      "- schedulerName: b\n"
+      "  plugins: {multiPoint: {disabled: [{name: VolumeZone}]}}\n"
+      "- schedulerName: c\n";
+  EXPECT_THAT(Warnings(Read(differ), AllBut({"VolumeBinding", "VolumeZone"})),
+              ElementsAre("c.yaml:4:3: profiles \"a\", \"c\": of the default set these plugins are "
+                          "not built yet, so they have no effect: VolumeBinding, VolumeZone",
+                          "c.yaml:5:3: profile \"b\": of the default set these plugins are not "
+                          "built yet, so they have no effect: VolumeBinding"));
   EXPECT_THAT(
       Warnings(Read("profiles: [{plugins: {multiPoint: {disabled: [{name: VolumeZone}]}}}]"),
                AllBut({"VolumeZone"})),

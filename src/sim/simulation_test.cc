@@ -49,6 +49,16 @@ metadata: {name: n1}
 status: {allocatable: {cpu: "4", memory: 8Gi}}
 )";
 
+TEST(Simulate, WarnsOnceOfWhatItsOwnConfigurationLacksAndWithoutAPlace) {
+  const auto result = Simulate(RequestFor(kManifests));
+  ASSERT_TRUE(result.ok()) << result.error().ToString();
+  for (const std::string& warning : result->warnings) {
+    EXPECT_TRUE(warning.starts_with("of the default set these plugins are not built yet"))
+        << warning;
+  }
+  EXPECT_LE(result->warnings.size(), 1U);
+}
+
 TEST(Simulate, NamesTheDeploymentThatMadeAPod) {
   const auto result = Simulate(RequestFor(R"(
 apiVersion: apps/v1
