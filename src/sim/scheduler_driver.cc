@@ -115,6 +115,7 @@ void SchedulerDriver::Stop() {
   nodes_.Stop();
   synced_ = slice_planned_ = false;
   calls_in_flight_ = 0;
+  bindings_.clear();
   patches_.clear();
   evictions_.clear();
   armed_ = kNever;
@@ -228,6 +229,7 @@ void SchedulerDriver::CarryOut(const engine::Action& action) {
 
 void SchedulerDriver::CarryOut(engine::ActionId id, const engine::BindPod& bind) {
   ++counts_.binds;
+  bindings_.insert(id);
   events_.AddAttempt(bind.pod);
   invariants_.OnDecision(bind, told_version());
   told_.OnDecision(bind.pod.uid, {bind.node, id, agenda_.now(), false});
@@ -352,7 +354,7 @@ void SchedulerDriver::Answer(engine::ActionId id, const Status& status) {
   if (evictions_.erase(id) > 0 && !status.ok() && status.error().kind == ErrorKind::kNotFound) {
     finished = {.action = id, .failure = {}, .missing = true};
   }
-  if (!status.ok() && told_.IsAwaited(id)) ++counts_.bind_failures;
+  if (bindings_.erase(id) > 0 && !status.ok()) ++counts_.bind_failures;
   told_.OnAnswer(id, !status.ok());
   if (const auto patch = patches_.find(id); patch != patches_.end()) {
     if (!status.ok()) invariants_.OnStatusFailed(patch->second.uid);

@@ -159,6 +159,7 @@ class SchedulerDriver : public StoreListener {
   std::unique_ptr<engine::Engine> engine_;
   std::uint64_t life_ = 0;  // grows with every start and stop: what is meant for another is void
   std::int64_t calls_in_flight_ = 0;
+  std::set<engine::ActionId> bindings_;                 // unanswered
   std::map<engine::ActionId, engine::PodRef> patches_;  // of conditions, unanswered
   std::set<engine::ActionId> evictions_;                // unanswered
   bool ever_started_ = false;

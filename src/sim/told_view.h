@@ -54,10 +54,6 @@ class ToldView {
   [[nodiscard]] const std::map<std::string, std::set<std::string>>& occupied() const {
     return by_node_;
   }
-  // A binding that was asked for and neither answered nor seen.
-  [[nodiscard]] bool IsAwaited(engine::ActionId action) const {
-    return by_action_.contains(action);
-  }
   [[nodiscard]] bool unanswered() const { return !by_action_.empty(); }
 
  private:
