@@ -151,7 +151,7 @@ PodId State::AddPod(const k8s::Pod& pod) {
   const PodId id = pods_.Add(MakeRecord(pod));
   if (!pod.spec.node_name.empty()) {
     PutOn(id, nodes_.RowFor(pod.spec.node_name), false);
-  } else {
+  } else if (pods_.Get(id).told_nomination != nullptr) {
     FollowNomination(id);
   }
   return id;

@@ -131,6 +131,59 @@ TEST_F(StateTest, ANominationEndsWithItsNode) {
   EXPECT_FALSE(Row("n1").valid());
 }
 
+TEST_F(StateTest, ANominationIsFollowedWhenSomebodyElseChangesIt) {
+  for (const char* name : {"n1", "n2"}) state_.UpsertNode(SmallNode(name));
+  const PodId pod = state_.AddPod(PodBuilder("p").Asks("cpu", "1"));
+  EXPECT_FALSE(state_.UpdatePod(pod, PodBuilder("p").Asks("cpu", "1")).nomination);
+  state_.Nominate(pod, Row("n1"));
+  state_.UpdatePod(pod, PodBuilder("p").Asks("cpu", "1").Label("a", "b"));
+  EXPECT_EQ(state_.pod(pod).nominated, Row("n1")) << "older news does not take it back";
+  EXPECT_FALSE(state_.UpdatePod(pod, PodBuilder("p").Asks("cpu", "1").Nominated("n1")).nomination);
+  EXPECT_TRUE(state_.UpdatePod(pod, PodBuilder("p").Asks("cpu", "1").Nominated("n2")).nomination);
+  EXPECT_EQ(state_.pod(pod).nominated, Row("n2"));
+  state_.Nominate(pod, Row("n1"));
+  state_.UpdatePod(pod, PodBuilder("p").Asks("cpu", "1").Nominated("n2"));
+  EXPECT_EQ(state_.pod(pod).nominated, Row("n1"));
+  state_.UpdatePod(pod, PodBuilder("p").Asks("cpu", "1"));
+  EXPECT_FALSE(state_.pod(pod).nominated.valid());
+  state_.UpdatePod(pod, PodBuilder("p").Asks("cpu", "1").Nominated("nowhere"));
+  EXPECT_FALSE(state_.pod(pod).nominated.valid());
+  EXPECT_EQ(*state_.pod(pod).told_nomination, "nowhere");
+}
+
+TEST_F(StateTest, ANodeIsMarkedAsChangedWhenAPodOnItBecomesAnotherVictim) {
+  state_.UpsertNode(SmallNode("n1"));
+  const PodId pod = state_.AddPod(PodBuilder("p").On("n1"));
+  const auto changes = [&](const k8s::Pod& next) {
+    const std::uint64_t before = state_.usage_changes().end();
+    state_.UpdatePod(pod, next);
+    return state_.usage_changes().ChangedSince(before, Row("n1"));
+  };
+  EXPECT_FALSE(changes(PodBuilder("p").On("n1")));
+  EXPECT_TRUE(changes(PodBuilder("p").On("n1").Started(Time{5})));
+  EXPECT_TRUE(changes(PodBuilder("p").On("n1").Started(Time{5}).Label("a", "b")));
+  EXPECT_TRUE(changes(PodBuilder("p").On("n1").Started(Time{5}).Label("a", "b").Priority(3)));
+  EXPECT_FALSE(changes(PodBuilder("p").On("n1").Started(Time{5}).Label("a", "b").Priority(3)));
+}
+
+TEST_F(StateTest, KnowsWhoLeavesBecauseRoomWasMadeForAnother) {
+  k8s::Pod evicted = PodBuilder("evicted").On("n1").Preempted();
+  k8s::Pod drained = evicted;
+  drained.meta.uid = "drained";
+  drained.status.conditions[0].reason = "EvictionByEvictionAPI";
+  k8s::Pod reprieved = evicted;
+  reprieved.meta.uid = "reprieved";
+  reprieved.status.conditions[0].status = "False";
+  k8s::Pod stays = evicted;
+  stays.meta.uid = "stays";
+  stays.meta.deleted.reset();
+  EXPECT_TRUE(state_.pod(state_.AddPod(evicted)).preempted);
+  for (const k8s::Pod& pod : {drained, reprieved, stays}) {
+    EXPECT_FALSE(state_.pod(state_.AddPod(pod)).preempted) << pod.meta.uid;
+  }
+  EXPECT_FALSE(state_.pod(state_.AddPod(PodBuilder("leaves").On("n1").Terminating())).preempted);
+}
+
 TEST_F(StateTest, TwoPodsOnOnePortLeaveItOneAfterTheOther) {
   state_.UpsertNode(SmallNode("n1"));
   const PodId a = state_.AddPod(PodBuilder("a").Port(80).On("n1"));

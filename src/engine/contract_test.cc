@@ -142,6 +142,22 @@ TEST_P(PauseTest, SilenceIsARefusal) {
   EXPECT_EQ(harness_->NodeOf("p"), "") << "an answer that comes too late changes nothing";
 }
 
+TEST_P(PauseTest, AVictimThatIsNotBoundYetIsTakenBackInstead) {
+  harness_->Pod(PodBuilder("vip").Asks("cpu", "2").Priority(10));
+  harness_->Schedule();
+  EXPECT_THAT(harness_->evictions(), ::testing::IsEmpty());
+  EXPECT_THAT(
+      harness_->notes(),
+      ::testing::Contains("Preempted: Preempted by pod uid-vip on node a (in kube-scheduler "
+                          "memory)."));
+  EXPECT_EQ(harness_->Why("p"),
+            GetParam() ? "waiting on permit for pod: preempted"
+                       : "running PreBind plugin \"Notary\": preempted by DefaultPreemption");
+  EXPECT_EQ(harness_->PlaceOf("p"), QueuePlace::kErrorBackoff) << "it is not lost";
+  EXPECT_EQ(harness_->engine().Standing("uid-vip"), PodStanding::kPaused) << "the room is its now";
+  EXPECT_EQ(notary_->reserved(), 1);
+}
+
 TEST_P(PauseTest, SomebodyElsesBindingCancelsOurs) {
   harness_->Node(Node("b"));
   harness_->Pod(PodBuilder("p").Asks("cpu", "3").On("b"));

@@ -57,11 +57,14 @@ Preemptor::Answer Preemptor::Find(const Question& question) {
   if (!answer.not_eligible.empty()) return answer;
 
   ListPotentialNodes(question.rejections);
+  if (potential_.empty()) {
+    answer.reasons = CountReasons({});
+    return answer;
+  }
   UpdateLowestPriorities();
   Memory& memory = MemoryFor(question);
   const std::size_t wanted = WantedCandidates(question.args, potential_.size());
-  const std::size_t offset =
-      potential_.empty() ? 0 : StableHash(state_.pod(question.pod).uid) % potential_.size();
+  const std::size_t offset = StableHash(state_.pod(question.pod).uid) % potential_.size();
   std::size_t harmless = 0;
   std::size_t found = 0;
   NodeRow best;
@@ -133,12 +136,13 @@ std::string Preemptor::WhyNotEligible(const Question& question) const {
 
 // In the order of their names, so that where the search begins does not depend on who came first.
 void Preemptor::ListPotentialNodes(const framework::Rejections& rejections) {
+  potential_.clear();
+  const auto may_help = [](const Verdict& verdict) { return verdict.code == Code::kUnschedulable; };
+  if (std::none_of(rejections.verdicts.begin(), rejections.verdicts.end(), may_help)) return;
   is_potential_.assign(state_.nodes().row_count(), 0);
   for (std::size_t i = 0; i < rejections.nodes.size(); ++i) {
-    if (rejections.verdicts[i].code != Code::kUnschedulable) continue;
-    is_potential_[rejections.nodes[i].index] = 1;
+    if (may_help(rejections.verdicts[i])) is_potential_[rejections.nodes[i].index] = 1;
   }
-  potential_.clear();
   for (const NodeRow row : state_.nodes().by_name()) {
     if (is_potential_[row.index] != 0) potential_.push_back(row);
   }

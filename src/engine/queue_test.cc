@@ -154,6 +154,40 @@ TEST_F(QueueStory, AFlushHeedsGatesAndBackoffs) {
   EXPECT_EQ(Place(kB), kGated);
 }
 
+TEST_F(QueueStory, AGateThatOpenedUnseenIsAskedAgain) {
+  for (const PodId pod : {kA, kB}) queue->Add(pod, 0, At(0));
+  for (const PodId pod : {kA, kB}) Fail(pod, RejectedBy({kFit}), At(0.5));
+  plot.gates[kB] = kGates;
+  OnEvent(EventKind::kNodeAdd, At(1));
+  ASSERT_EQ(Place(kB), kGated);
+  queue->AskGateAgain(kB, At(1));
+  EXPECT_EQ(Place(kB), kGated) << "it is still closed";
+  plot.gates.clear();
+  queue->AskGateAgain(kB, At(1));
+  EXPECT_EQ(Place(kB), kBackoff);
+  queue->AskGateAgain(kA, At(1));
+  EXPECT_EQ(Place(kA), kBackoff) << "who is not gated stays where it is";
+  queue->AskGateAgain(kC, At(1));
+}
+
+TEST_F(QueueStory, AnActivatedPodIsTakenWhateverItWaitsFor) {
+  for (const PodId pod : {kA, kB, kC, kD}) queue->Add(pod, 0, At(0));
+  Fail(kA, RejectedBy({kFit}), At(0.5));
+  Fail(kB, kError, At(0.5));
+  plot.gates[kC] = kGates;
+  ASSERT_EQ(queue->Pop(At(0.5)), kC);
+  queue->Requeue(kC, RejectedBy({kFit}), At(0.5));
+  OnEvent(EventKind::kNodeAdd, At(0.6));
+  ASSERT_EQ(queue->Pop(At(0.6)), kD);
+  for (const PodId pod : {kA, kB, kC, kD, PodId{99}}) queue->Activate(pod, At(0.7));
+  EXPECT_EQ(Place(kA), kActive);
+  EXPECT_EQ(Place(kB), kActive);
+  EXPECT_EQ(Place(kC), kGated) << "gates are heeded";
+  EXPECT_EQ(Place(kD), kInFlight);
+  queue->Requeue(kD, RejectedBy({kFit}), At(0.8));
+  EXPECT_EQ(Place(kD), kBackoff) << "it is not forgotten that it was to be tried again";
+}
+
 TEST_F(QueueStory, AFailedBindingContinuesTheHistory) {
   queue->Add(kA, 3, At(0));
   Fail(kA, RejectedBy({kFit}), At(1));

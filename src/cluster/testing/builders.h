@@ -62,6 +62,10 @@ class NodeBuilder {
     node_.unschedulable = value;
     return *this;
   }
+  NodeBuilder& Declares(std::string feature) {
+    node_.declared_features.push_back(std::move(feature));
+    return *this;
+  }
   NodeBuilder& Image(std::string name, std::int64_t size_bytes) {
     node_.images.push_back({{std::move(name)}, size_bytes});
     return *this;
@@ -201,6 +205,27 @@ class PodBuilder {
   }
   PodBuilder& On(std::string node) {
     pod_.spec.node_name = std::move(node);
+    return *this;
+  }
+  PodBuilder& NeverPreempts() {
+    pod_.spec.preemption_policy = k8s::PreemptionPolicy::kNever;
+    return *this;
+  }
+  PodBuilder& Started(Time when) {
+    pod_.status.start_time = when;
+    return *this;
+  }
+  // Has to leave because a scheduler made room for another pod.
+  PodBuilder& Preempted() {
+    pod_.meta.deleted = Time{1};
+    k8s::Condition& condition = pod_.status.conditions.emplace_back();
+    condition.type = "DisruptionTarget";
+    condition.status = "True";
+    condition.reason = "PreemptionByScheduler";
+    return *this;
+  }
+  PodBuilder& Terminating() {
+    pod_.meta.deleted = Time{1};
     return *this;
   }
   PodBuilder& Nominated(std::string node) {

@@ -35,6 +35,7 @@ class Harness {
   void Node(const k8s::Node& node) { engine_->Handle(NodeUpserted{node}, now_); }
   void NodeGone(const std::string& name) { engine_->Handle(NodeDeleted{name}, now_); }
   void Pod(const k8s::Pod& pod) { engine_->Handle(PodUpserted{pod}, now_); }
+  void Object(k8s::Object object) { engine_->Handle(ObjectUpserted{std::move(object)}, now_); }
   void PodGone(const std::string& name) { engine_->Handle(PodDeleted{"uid-" + name}, now_); }
 
   // Decides about everything there is to decide about and keeps the actions.
@@ -110,6 +111,7 @@ class Harness {
   }
   const std::vector<std::string>& notes() { return notes_; }  // of all events, in order
   const std::vector<PatchPodStatus>& patches() { return patches_; }
+  const std::vector<PlanEvictions>& plans() { return plans_; }
   const std::vector<std::pair<ActionId, AskOutside>>& questions() { return questions_; }
 
  private:
@@ -129,6 +131,8 @@ class Harness {
         notes_.push_back(event->reason + ": " + event->note);
       } else if (auto* question = std::get_if<AskOutside>(&action.what)) {
         questions_.emplace_back(action.id, *question);
+      } else if (auto* plan = std::get_if<PlanEvictions>(&action.what)) {
+        plans_.push_back(*plan);
       } else if (auto* evict = std::get_if<EvictPod>(&action.what)) {
         evictions_[evict->pod.name] = action.id;
       }
@@ -141,6 +145,7 @@ class Harness {
   std::map<std::string, std::string> sent_to_, bound_;
   std::vector<std::string> notes_;
   std::vector<PatchPodStatus> patches_;
+  std::vector<PlanEvictions> plans_;
   bool hold_patches_ = false;
   std::vector<ActionId> held_;
   std::vector<std::pair<ActionId, AskOutside>> questions_;
