@@ -40,7 +40,6 @@ bool SpeaksOfPods(const k8s::PodSpec& spec) {
 
 void AppendClassKey(const k8s::PodSpec& spec, const k8s::ObjectMeta& meta, std::string& out) {
   KeyWriter key(out);
-  key.Put(spec.node_name);
   key.Put(spec.scheduler_name);
   key.Put(spec.preemption_policy);
   key.Put(spec.node_selector);
@@ -51,6 +50,9 @@ void AppendClassKey(const k8s::PodSpec& spec, const k8s::ObjectMeta& meta, std::
   key.Put(spec.image_volumes);
   key.Put(spec.overhead);
   key.Put(spec.resources);
+  // From here on only what some pods have, each with a letter in front.
+  if (spec.volumes.empty()) return;
+  key.Put('V');
   key.Put(spec.volumes);
   // A claim is another one in another namespace; one that is made for a pod belongs to it alone.
   const bool ephemeral = HasSource(spec, k8s::VolumeSource::kEphemeral);

@@ -39,6 +39,7 @@ ClassId ClassTable::Acquire(const k8s::PodSpec& spec, const k8s::ObjectMeta& met
   }
   PodClass& made = classes_[id.index];
   made.spec = spec;
+  made.spec.node_name.clear();
   made.requests = ToResourceVector(k8s::PodRequests(spec), names);
   const k8s::AssumedUsage assumed = k8s::AssumedPodUsage(spec);
   made.assumed_cpu = assumed.milli_cpu;

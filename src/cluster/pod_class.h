@@ -45,7 +45,8 @@ class ClassTable {
  public:
   ClassTable(SymbolTable& words, Kinship& kinship) : words_(words), kinship_(kinship) {}
 
-  // The class of a pod with `spec` and `meta`; counts one more pod in it.
+  // The class of a pod with `spec` and `meta`; counts one more pod in it. Where a pod is does not
+  // make it a pod of another kind.
   ClassId Acquire(const k8s::PodSpec& spec, const k8s::ObjectMeta& meta, ResourceNames& names);
   void AcquireAgain(ClassId id) { ++classes_[id.index].pods; }
   // A class without pods is forgotten.

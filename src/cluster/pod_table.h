@@ -40,6 +40,7 @@ struct Pod {
   bool terminating = false;  // has a deletion timestamp
   bool preempted = false;    // terminating because a scheduler made room for another pod
   bool making_room = false;  // pods are being evicted for it
+  bool has_volumes = false;  // that some decision depends on
   std::int64_t generation = 0;
   Time created, started;
   std::vector<std::string> gates;

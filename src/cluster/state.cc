@@ -118,14 +118,7 @@ Pod State::MakeRecord(const k8s::Pod& pod) {
   record.name = pod.meta.name;
   record.uid = pod.meta.uid;
   record.namespace_ = words_.Intern(pod.meta.namespace_);
-  if (pod.spec.node_name.empty()) {
-    record.pod_class = classes_.Acquire(pod.spec, pod.meta, resource_names_);
-  } else {
-    // Where a pod is does not make it a pod of another kind.
-    k8s::PodSpec spec = pod.spec;
-    spec.node_name.clear();
-    record.pod_class = classes_.Acquire(spec, pod.meta, resource_names_);
-  }
+  record.pod_class = classes_.Acquire(pod.spec, pod.meta, resource_names_);
   record.labels = label_sets_.Acquire(pod.meta.labels);
   record.kin = kinship_.AcquireKin(record.namespace_, record.labels, ControllerOf(pod.meta));
   record.priority = pod.spec.priority.value_or(0);
@@ -134,6 +127,7 @@ Pod State::MakeRecord(const k8s::Pod& pod) {
   record.generation = pod.meta.generation;
   record.created = pod.meta.created.value_or(Time{});
   record.started = pod.status.start_time.value_or(Time{});
+  record.has_volumes = !pod.spec.volumes.empty();
   record.gates = pod.spec.scheduling_gates;
   if (const std::string& nominated = pod.status.nominated_node_name; !nominated.empty()) {
     record.told_nomination = std::make_unique<std::string>(nominated);
@@ -250,8 +244,9 @@ void State::PutOn(PodId id, NodeRow row, bool assumed) {
   Pod& pod = pods_.Edit(id);
   KNX_CHECK(!pod.node.valid(), "a pod is put on a second node");
   nodes_.AddPod(row, id, usage_of(id));
-  const PodClass& pod_class = classes_.Get(pod.pod_class);
-  if (!pod_class.spec.volumes.empty()) volumes_.PodPlaced(id, row, nodes_.name(row), pod_class);
+  if (pod.has_volumes) {
+    volumes_.PodPlaced(id, row, nodes_.name(row), classes_.Get(pod.pod_class));
+  }
   pod.node = row;
   pod.assumed = assumed;
   CountRelations(id, +1);
@@ -263,9 +258,8 @@ void State::TakeOff(PodId id) {
   KNX_CHECK(pod.node.valid(), "a pod is taken from no node");
   CountRelations(id, -1);
   nodes_.RemovePod(pod.node, id, usage_of(id));
-  const PodClass& pod_class = classes_.Get(pod.pod_class);
-  if (!pod_class.spec.volumes.empty()) {
-    volumes_.PodTaken(id, pod.node, nodes_.name(pod.node), pod_class);
+  if (pod.has_volumes) {
+    volumes_.PodTaken(id, pod.node, nodes_.name(pod.node), classes_.Get(pod.pod_class));
   }
   TouchUsage(pod.node);
   pod.node = NodeRow{};
@@ -374,7 +368,9 @@ void State::ReserveVolumes(PodId id, VolumePlan plan) {
 
 void State::ReleaseVolumes(PodId id) {
   std::optional<VolumePlan> plan = volumes_.Release(id);
-  if (plan && recording()) journal_.push_back(VolumesReleased{id, *std::move(plan)});
+  if (!plan || !recording()) return;
+  journal_.push_back(VolumesReleased{id});
+  released_.push_back(*std::move(plan));
 }
 
 // ---- journal ----
@@ -398,7 +394,8 @@ void State::Rollback(MarkId mark) {
     } else if (const auto* reserved = std::get_if<VolumesReserved>(&change)) {
       volumes_.Release(reserved->pod);
     } else if (const auto* released = std::get_if<VolumesReleased>(&change)) {
-      volumes_.Reserve(released->pod, released->plan);
+      volumes_.Reserve(released->pod, std::move(released_.back()));
+      released_.pop_back();
     }
   }
   --open_marks_;
@@ -408,6 +405,7 @@ void State::Commit(MarkId mark) {
   KNX_CHECK(open_marks_ > 0 && mark <= journal_.size(), "a plan is kept that was not begun");
   --open_marks_;
   if (recording()) return;
+  released_.clear();
   std::vector<Change> kept;
   kept.swap(journal_);
   for (const Change& change : kept) {

@@ -176,9 +176,9 @@ class State {
   struct VolumesReserved {
     PodId pod;
   };
+  // The plan is the last of released_: entries stay small and cheap to copy.
   struct VolumesReleased {
     PodId pod;
-    VolumePlan plan;
   };
   using Change = std::variant<Placed, Displaced, Nominated, VolumesReserved, VolumesReleased>;
 
@@ -215,6 +215,7 @@ class State {
   std::map<NodeRow, std::vector<PodId>> nominations_;
   ChangeLog fact_changes_, usage_changes_;
   std::vector<Change> journal_;
+  std::vector<VolumePlan> released_;  // while recording, in the order of the journal
   std::size_t open_marks_ = 0;
 };
 

@@ -140,7 +140,9 @@ class Volumes {
   // Takes back what the plan assumed, as far as nothing newer is known. Gives the plan.
   std::optional<VolumePlan> Release(PodId pod);
   // What was planned has happened: there is nothing to take back any more.
-  void Settle(PodId pod) { plans_.erase(pod); }
+  void Settle(PodId pod) {
+    if (!plans_.empty()) plans_.erase(pod);
+  }
   // Nodes of which drivers say something else since the last call, and nodes with other volumes in
   // use although no pod came or went.
   struct Touched {

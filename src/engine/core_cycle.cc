@@ -66,6 +66,7 @@ void Core::StartFlight(PodId id, NodeRow row, Time now) {
 bool Core::Reserve(PodId id, NodeRow row, Time now) {
   const framework::Profile& profile = ProfileOf(id);
   for (const auto& entry : profile.reserve) {
+    if (!entry.plugin->Reserves(state_.class_of(id))) continue;
     const Outcome outcome = entry.plugin->Reserve(ViewOf(id), row, state_);
     if (outcome.ok()) continue;
     FailedAttempt attempt;
@@ -115,13 +116,18 @@ void Core::Continue(PodId id, Time now) {
 
 std::optional<framework::StepResult> Core::AskStep(PodId id, const framework::Answer* answer) {
   const framework::Profile& profile = ProfileOf(id);
-  const Flight& flight = flights_.at(id);
+  Flight& flight = flights_.at(id);
   const NodeRow row = state_.pod(id).node;
   if (flight.step == Step::kPermit) {
     if (flight.plugin >= profile.permit.size()) return std::nullopt;
     const framework::PermitPlugin& plugin = *profile.permit[flight.plugin].plugin;
     return answer == nullptr ? plugin.Permit(ViewOf(id), row)
                              : plugin.ResumePermit(ViewOf(id), row, *answer);
+  }
+  const cluster::PodClass& pod_class = state_.class_of(id);
+  while (answer == nullptr && flight.plugin < profile.pre_bind.size() &&
+         !profile.pre_bind[flight.plugin].plugin->PreBinds(pod_class)) {
+    ++flight.plugin;
   }
   if (flight.plugin >= profile.pre_bind.size()) return std::nullopt;
   const framework::PreBindPlugin& plugin = *profile.pre_bind[flight.plugin].plugin;

@@ -109,6 +109,14 @@ TEST_F(VolumeFlight, ADeletedPodGivesItsVolumeToWhoWaits) {
   EXPECT_EQ(harness_.questions()[1].second.question.body, "bind pv to default/y");
 }
 
+TEST_F(VolumeFlight, APodThatChangesItsVolumesOnTheWayIsNotLost) {
+  Written();
+  harness_.Pod(PodBuilder("p").Asks("cpu", "3"));
+  harness_.Pass(Duration::Seconds(610));
+  EXPECT_EQ(harness_.NodeOf("p"), "a") << "after its time was up, as the pod it is now";
+  EXPECT_FALSE(harness_.engine().state().volumes().IsAssumed("pv"));
+}
+
 TEST_F(VolumeFlight, SomebodyElsesBindingCancelsOurs) {
   harness_.Pod(PodBuilder("p").Asks("cpu", "3").Claim("x").On("a"));
   EXPECT_FALSE(harness_.engine().state().volumes().IsAssumed("pv"));

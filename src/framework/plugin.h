@@ -255,6 +255,8 @@ struct StepResult {
 class ReservePlugin {
  public:
   virtual ~ReservePlugin() = default;
+  // False: has nothing to reserve for pods of this class, and is not asked.
+  [[nodiscard]] virtual bool Reserves(const cluster::PodClass& /*pod_class*/) const { return true; }
   // What the pod is to own from here on is written into the state.
   [[nodiscard]] virtual Outcome Reserve(const PodView& pod, cluster::NodeRow node,
                                         cluster::State& state) const = 0;
@@ -275,6 +277,8 @@ class PermitPlugin {
 class PreBindPlugin {
  public:
   virtual ~PreBindPlugin() = default;
+  // False: has nothing to do for pods of this class, and is not asked.
+  [[nodiscard]] virtual bool PreBinds(const cluster::PodClass& /*pod_class*/) const { return true; }
   [[nodiscard]] virtual StepResult PreBind(const PodView& pod, cluster::NodeRow node) const = 0;
   [[nodiscard]] virtual StepResult ResumePreBind(const PodView& pod, cluster::NodeRow node,
                                                  const Answer& answer) const = 0;

@@ -137,6 +137,11 @@ void ReadTopologyTerm(Fields& term, TopologyTerm& out) {
 
 template <class Fields>
 void ReadPodVolume(Fields& fields, std::vector<Volume>& out) {
+  // What nearly every volume is: a volume has one source, so no other need be looked for.
+  for (const std::string_view common :
+       {"projected", "configMap", "secret", "emptyDir", "hostPath"}) {
+    if (fields.Has(common)) return;
+  }
   Volume volume;
   fields.Read("name", volume.name);
   fields.Map("persistentVolumeClaim", [&](Fields& claim) {

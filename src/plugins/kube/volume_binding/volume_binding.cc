@@ -189,7 +189,6 @@ framework::PreScoreResult VolumeBinding::PreScore(const framework::PodView& /*po
 
 Outcome VolumeBinding::Reserve(const framework::PodView& pod, cluster::NodeRow node,
                                cluster::State& state) const {
-  if (pod.pod_class.claims.empty()) return Outcome::Success();
   const cluster::Volumes& volumes = pod.state.volumes();
   if (auto complaint = ClaimsComplaint(volumes, pod.pod_class)) {
     return Outcome::Failed(*std::move(complaint));
@@ -232,6 +231,7 @@ framework::StepResult VolumeBinding::ResumePreBind(const framework::PodView& pod
 framework::StepResult VolumeBinding::CheckBindings(const framework::PodView& pod,
                                                    cluster::NodeRow node) const {
   const cluster::VolumePlan* plan = pod.state.volumes().FindPlan(pod.id);
+  if (plan == nullptr) return {};
   const BindingProgress progress = ProgressOf(pod.state, node, *plan);
   switch (progress.kind) {
     case BindingProgress::Kind::kDone:

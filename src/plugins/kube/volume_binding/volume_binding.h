@@ -35,6 +35,12 @@ class VolumeBinding final : public framework::Plugin,
   [[nodiscard]] framework::PreFilterResult PreFilter(const framework::PodView& pod) const override;
   // Scores nothing: kube-scheduler does so behind a gate that is off.
   [[nodiscard]] framework::PreScoreResult PreScore(const framework::PodView& pod) const override;
+  [[nodiscard]] bool Reserves(const cluster::PodClass& pod_class) const override {
+    return !pod_class.claims.empty();
+  }
+  [[nodiscard]] bool PreBinds(const cluster::PodClass& pod_class) const override {
+    return !pod_class.claims.empty();
+  }
   [[nodiscard]] framework::Outcome Reserve(const framework::PodView& pod, cluster::NodeRow node,
                                            cluster::State& state) const override;
   void Unreserve(const framework::PodView& pod, cluster::NodeRow node,
