@@ -75,15 +75,26 @@ class Run {
  private:
   void DecideAll() {
     const Clock::time_point start = Clock::now();
-    while (engine_.ScheduleOne(now_)) {
-      for (const engine::Action& action : engine_.TakeActions()) {
-        if (!std::holds_alternative<engine::BindPod>(action.what)) continue;
-        engine_.Handle(engine::ActionFinished{action.id, std::nullopt}, now_);
-        ++bound_;
-      }
-    }
-    const auto events = engine_.TakeActions();
+    while (engine_.ScheduleOne(now_)) CarryOutAll();
     latencies_.push_back(MicrosecondsSince(start));
+  }
+
+  void CarryOutAll() {
+    for (auto actions = engine_.TakeActions(); !actions.empty(); actions = engine_.TakeActions()) {
+      for (const engine::Action& action : actions) CarryOut(action);
+    }
+  }
+
+  void CarryOut(const engine::Action& action) {
+    if (std::holds_alternative<engine::BindPod>(action.what)) {
+      ++bound_;
+    } else if (const auto* evict = std::get_if<engine::EvictPod>(&action.what)) {
+      engine_.Handle(engine::PodDeleted{evict->pod.uid}, now_);
+    } else if (workload_.shape != Shape::kPreemption ||
+               !std::holds_alternative<engine::PatchPodStatus>(action.what)) {
+      return;
+    }
+    engine_.Handle(engine::ActionFinished{action.id, std::nullopt}, now_);
   }
 
   const Workload& workload_;

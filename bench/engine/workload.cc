@@ -29,7 +29,8 @@ Result<std::vector<Workload>> ReadWorkloads(std::string_view text, std::string_v
                                       {"spread", Shape::kSpread},
                                       {"affinity", Shape::kAffinity},
                                       {"antiaffinity", Shape::kAntiAffinity},
-                                      {"preferred", Shape::kPreferred}});
+                                      {"preferred", Shape::kPreferred},
+                                      {"preemption", Shape::kPreemption}});
                         row.Require("nodes", workload.nodes, k8s::IntegerLimits{1, 10'000'000});
                         row.Require("pods", workload.pods, k8s::IntegerLimits{1, 10'000'000});
                         row.Read("classes", workload.classes, {1, 100'000});
@@ -107,6 +108,12 @@ void SpeakOfPods(const Workload& workload, k8s::Pod& pod) {
   }
 }
 
+void Ask(k8s::Pod& pod, std::string_view resource, k8s::Quantity amount) {
+  for (auto& [name, asked] : pod.spec.containers[0].resources.requests) {
+    if (name == resource) asked = amount;
+  }
+}
+
 }  // namespace
 
 k8s::Pod MakePresentPod(const Workload& workload, std::int32_t i) {
@@ -115,6 +122,12 @@ k8s::Pod MakePresentPod(const Workload& workload, std::int32_t i) {
   pod.meta.namespace_ = "bench-present";
   // Those of the spread are plain, as in kube-scheduler's benchmark.
   if (workload.shape != Shape::kSpread) SpeakOfPods(workload, pod);
+  if (workload.shape == Shape::kPreemption) {
+    pod.spec.node_name = fmt::format("node-{:07}", i % workload.nodes);
+    pod.status.phase = k8s::PodPhase::kRunning;
+    pod.status.start_time = Time{std::int64_t{1'600'000'000'000'000'000} + i};
+    Ask(pod, k8s::names::kCpu, k8s::Quantity::FromMilli(900));
+  }
   return pod;
 }
 
@@ -131,6 +144,10 @@ k8s::Pod MakePod(const Workload& workload, std::int32_t i) {
     pod.spec.node_affinity.emplace().required.emplace().terms.push_back(std::move(term));
   }
   SpeakOfPods(workload, pod);
+  if (workload.shape == Shape::kPreemption) {
+    pod.spec.priority = 10;
+    Ask(pod, k8s::names::kCpu, k8s::Quantity::FromUnits(3));
+  }
   return pod;
 }
 
@@ -140,9 +157,7 @@ k8s::Pod MakeWaitingPod(const Workload& workload, std::int32_t i) {
   if (workload.shape == Shape::kGated) {
     pod.spec.scheduling_gates = {"example.com/gate"};
   } else {
-    for (auto& [resource, amount] : pod.spec.containers[0].resources.requests) {
-      if (resource == k8s::names::kCpu) amount = k8s::Quantity::FromUnits(1000);
-    }
+    Ask(pod, k8s::names::kCpu, k8s::Quantity::FromUnits(1000));
   }
   return pod;
 }

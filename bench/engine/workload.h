@@ -11,7 +11,7 @@
 
 namespace knx::bench {
 
-// The last four are pods of kube-scheduler's own benchmark that speak of other pods.
+// Four of them are pods of kube-scheduler's own benchmark that speak of other pods.
 enum class Shape {
   kPlain,
   kLabels,
@@ -22,6 +22,7 @@ enum class Shape {
   kAffinity,
   kAntiAffinity,
   kPreferred,
+  kPreemption,
 };
 
 struct Workload {
@@ -41,8 +42,8 @@ Result<std::vector<Workload>> ReadWorkloads(std::string_view text, std::string_v
 
 k8s::Node MakeNode(const Workload& workload, std::int32_t i);
 // The i-th pod that is there before, to be measured, and that waits.
-k8s::Pod MakePresentPod(const Workload& workload, std::int32_t i);
 k8s::Pod MakePod(const Workload& workload, std::int32_t i);
 k8s::Pod MakeWaitingPod(const Workload& workload, std::int32_t i);
+k8s::Pod MakePresentPod(const Workload& workload, std::int32_t i);
 
 }  // namespace knx::bench
