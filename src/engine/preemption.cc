@@ -151,7 +151,8 @@ void Preemptor::ListPotentialNodes(const framework::Rejections& rejections) {
 // ---- what is remembered ----
 
 Preemptor::Memory& Preemptor::MemoryFor(const Question& question) {
-  const cluster::PodClass& pod_class = state_.class_of(question.pod);
+  if (question.prepared.mark() == 0) question.prepared.set_mark(++marks_);
+  const std::uint64_t mark = question.prepared.mark();
   const std::int32_t priority = state_.pod(question.pod).priority;
   const std::uint64_t budgets = state_.bystanders().budgets().generation;
   Memory* memory = nullptr;
@@ -159,7 +160,7 @@ Preemptor::Memory& Preemptor::MemoryFor(const Question& question) {
     memory = &scratch_;
   } else {
     for (Memory& known : memories_) {
-      if (known.class_serial == pod_class.serial && known.priority == priority) memory = &known;
+      if (known.class_mark == mark && known.priority == priority) memory = &known;
     }
     if (memory == nullptr && memories_.size() < kMemories) memory = &memories_.emplace_back();
     if (memory == nullptr) {
@@ -167,9 +168,9 @@ Preemptor::Memory& Preemptor::MemoryFor(const Question& question) {
                                   [](const auto& a, auto& b) { return a.last_use < b.last_use; });
     }
   }
-  const bool starts_over = memory == &scratch_ || memory->class_serial != pod_class.serial ||
+  const bool starts_over = memory == &scratch_ || memory->class_mark != mark ||
                            memory->priority != priority || memory->budgets_seen != budgets;
-  memory->class_serial = pod_class.serial;
+  memory->class_mark = mark;
   memory->priority = priority;
   memory->budgets_seen = budgets;
   memory->last_use = ++uses_;

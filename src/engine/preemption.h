@@ -90,7 +90,7 @@ class Preemptor {
   };
   // What is known about nodes for pods of one class and priority.
   struct Memory {
-    std::uint64_t class_serial = 0;
+    std::uint64_t class_mark = 0;  // of what the class was prepared to
     std::int32_t priority = 0;
     std::uint64_t budgets_seen = 0, last_use = 0;
     RowChanges changes;
@@ -127,7 +127,7 @@ class Preemptor {
   Judge judge_;
   std::vector<Memory> memories_;
   Memory scratch_;  // for classes about which nothing can be remembered
-  std::uint64_t uses_ = 0;
+  std::uint64_t uses_ = 0, marks_ = 0;
   RowChanges lowest_changes_;
   std::vector<std::int64_t> lowest_;  // by row: the lowest priority there; kUnknownPriority
 

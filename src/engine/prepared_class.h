@@ -59,6 +59,10 @@ class PreparedClass {
   [[nodiscard]] std::string LeftOutReason() const;
 
   [[nodiscard]] bool Current() const;
+  // Given by who remembers what it answered; prepared anew it has none, and nothing remembered
+  // holds.
+  [[nodiscard]] std::uint64_t mark() const { return mark_; }
+  void set_mark(std::uint64_t mark) { mark_ = mark; }
   // Some answer can depend on anything, so that the plugins must be prepared anew for every pod.
   [[nodiscard]] bool asks_anew() const { return asks_anew_; }
   // Some answer depends on topology domains: Refresh() before judging rows for another pod.
@@ -101,6 +105,7 @@ class PreparedClass {
   std::uint64_t facts_seen_ = 0;  // with only_rows_: facts when names became rows
   const cluster::State& state_;
   bool asks_anew_ = false, has_domains_ = false;
+  std::uint64_t mark_ = 0;
 };
 
 // Adds to each row's total what its raw score comes to, among all rows that fit.

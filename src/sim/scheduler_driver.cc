@@ -269,7 +269,6 @@ void SchedulerDriver::CarryOut(engine::ActionId id, const engine::ClearNominatio
 }
 
 void SchedulerDriver::CarryOut(engine::ActionId /*id*/, const engine::PlanEvictions& plan) {
-  ++counts_.plans;
   invariants_.OnPlan(plan);
 }
 

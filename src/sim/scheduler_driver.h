@@ -80,7 +80,7 @@ class SchedulerDriver : public StoreListener {
   [[nodiscard]] engine::Engine* engine() { return engine_.get(); }  // nullptr: not running
 
   struct Counts {
-    std::int64_t binds = 0, failures = 0, bind_failures = 0, restarts = 0, plans = 0;
+    std::int64_t binds = 0, failures = 0, bind_failures = 0, restarts = 0;
   };
   [[nodiscard]] const Counts& counts() const { return counts_; }
 
