@@ -188,7 +188,8 @@ void Kinship::StartTracking() {
 // ---- kin ----
 
 KinId Kinship::AcquireKin(Symbol pod_namespace, LabelSetId labels, const Controller& controller) {
-  const std::uint64_t hash = absl::HashOf(pod_namespace, labels, controller.kind, controller.name);
+  std::uint64_t hash = std::uint64_t{pod_namespace.index} << 32 | labels.index;
+  if (controller.kind) hash = absl::HashOf(hash, *controller.kind, controller.name);
   const auto known = kin_index_.find(hash);
   if (known != kin_index_.end()) {
     Kin& kin = kins_[known->second.index];

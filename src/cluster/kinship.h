@@ -105,6 +105,8 @@ class Kinship {
   }
 
   // ---- what happens ----
+  // Somebody speaks, or has spoken, of other pods. Before that nothing needs to be counted.
+  [[nodiscard]] bool tracking() const { return tracking_; }
   // The pod is on its node now, or is about to leave it.
   void PodPlaced(PodId id) { Count(id, +1); }
   void PodLeaves(PodId id) { Count(id, -1); }

@@ -74,16 +74,17 @@ NodeFacts NodeTable::SetFacts(NodeRow row, NodeFacts facts) {
   return facts;
 }
 
-void NodeTable::ClearFacts(NodeRow row) {
+NodeFacts NodeTable::ClearFacts(NodeRow row) {
   KNX_CHECK(has_node(row), "a node is removed that is not there");
   IndexLabels(row, false);
   for (const ResourceAmount& entry : rows_[row.index].facts.allocatable) {
     Cell(allocatable_, entry.id, row) = 0;
   }
-  rows_[row.index].facts = {};
+  NodeFacts before = std::exchange(rows_[row.index].facts, {});
   PlaceInTopologies(row);
   present_.Reset(row.index);
   --node_count_;
+  return before;
 }
 
 Symbol NodeTable::Label(NodeRow row, Symbol key) const {

@@ -74,7 +74,7 @@ class NodeTable {
   [[nodiscard]] const NodeFacts& facts(NodeRow row) const { return rows_[row.index].facts; }
   // Gives back what the node said before.
   NodeFacts SetFacts(NodeRow row, NodeFacts facts);
-  void ClearFacts(NodeRow row);
+  NodeFacts ClearFacts(NodeRow row);
   // Gives the row back. It must have no Node and no pods.
   void Release(NodeRow row);
   // The value of a label, invalid if the node does not have it.

@@ -67,7 +67,7 @@ class ClassTable {
 };
 
 // The bytes that are equal for two pods exactly if no plugin can tell them apart, but for how other
-// pods stand to them.
+// pods stand to them. Where a pod is does not make it a pod of another kind.
 void AppendClassKey(const k8s::PodSpec& spec, const k8s::ObjectMeta& meta, std::string& out);
 
 // Whether pods with this spec want something of other pods.

@@ -98,8 +98,7 @@ NodeChange State::RemoveNode(NodeRow row) {
   change.images = !nodes_.facts(row).images.empty();
   for (const ImageId image : nodes_.facts(row).images) images_.RemoveFromNode(image);
   while (!nominated(row).empty()) SetNomination(nominated(row).back(), NodeRow{});
-  change.before = nodes_.facts(row);
-  nodes_.ClearFacts(row);
+  change.before = nodes_.ClearFacts(row);
   fact_changes_.Append(row);
   ReleaseRowIfUnused(row);
   return change;
@@ -266,7 +265,7 @@ void State::TakeOff(PodId id) {
   pod.assumed = false;
 }
 
-void State::CountRelations(PodId id, int sign) {
+void State::CountTracked(PodId id, int sign) {
   const Pod& pod = pods_.Get(id);
   sign > 0 ? kinship_.PodPlaced(id) : kinship_.PodLeaves(id);
   const ClassTerms& terms = classes_.Get(pod.pod_class).terms;

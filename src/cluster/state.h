@@ -188,7 +188,10 @@ class State {
   void PutOn(PodId id, NodeRow row, bool assumed);
   void TakeOff(PodId id);
   // Counts the pod, which is on a node, among those that others ask about, or no longer.
-  void CountRelations(PodId id, int sign);
+  void CountRelations(PodId id, int sign) {
+    if (kinship_.tracking()) CountTracked(id, sign);
+  }
+  void CountTracked(PodId id, int sign);
   void SetNomination(PodId id, NodeRow row);
   // Nominates the pod to the node that it was last told to be.
   void FollowNomination(PodId id);

@@ -59,7 +59,8 @@ PluginSet PluginJudge::Interested(cluster::PodId pod, EventKind kind) {
 }
 
 bool PluginJudge::MayHelp(cluster::PodId pod, std::uint8_t plugin, const ClusterEvent& event) {
-  const std::tuple who(state_.pod(pod).pod_class, state_.pod(pod).kin, plugin);
+  const cluster::Pod& record = state_.pod(pod);
+  const std::pair who(std::uint64_t{record.pod_class.index} << 32 | record.kin.index, plugin);
   const bool own = event.pod.valid() && event.pod == pod;
   // What a pod itself gave up cannot help it.
   const bool gone =

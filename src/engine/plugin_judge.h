@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/text_map.h"
@@ -40,7 +40,7 @@ class PluginJudge final : public Queue::Judge {
   TextMap<std::uint32_t> by_name_;
   std::vector<std::vector<PluginSet>> interested_;  // by profile, by event kind
   // To the present event, for all pods of a class and kin.
-  absl::flat_hash_map<std::tuple<cluster::ClassId, cluster::KinId, std::uint8_t>, bool> answers_;
+  absl::flat_hash_map<std::pair<std::uint64_t, std::uint8_t>, bool> answers_;
 };
 
 }  // namespace knx::engine
