@@ -10,9 +10,7 @@ namespace {
 // What a pod says about others is meant in its own namespace, and may be about labels it shares
 // with them.
 void PutRelations(const k8s::PodSpec& spec, const k8s::ObjectMeta& meta, KeyWriter& key) {
-  const bool any = SpeaksOfPods(spec);
-  key.Put(static_cast<std::uint8_t>(any));
-  if (!any) return;
+  key.Put('R');
   key.Put(meta.namespace_);
   key.Put(spec.pod_affinity);
   key.Put(spec.pod_anti_affinity);
@@ -29,6 +27,17 @@ void PutRelations(const k8s::PodSpec& spec, const k8s::ObjectMeta& meta, KeyWrit
 bool HasSource(const k8s::PodSpec& spec, k8s::VolumeSource source) {
   return std::any_of(spec.volumes.begin(), spec.volumes.end(),
                      [source](const k8s::Volume& volume) { return volume.source == source; });
+}
+
+void PutVolumes(const k8s::PodSpec& spec, const k8s::ObjectMeta& meta, KeyWriter& key) {
+  key.Put('V');
+  key.Put(spec.volumes);
+  // A claim is another one in another namespace; one that is made for a pod belongs to it alone.
+  const bool ephemeral = HasSource(spec, k8s::VolumeSource::kEphemeral);
+  if (ephemeral || HasSource(spec, k8s::VolumeSource::kClaim)) key.Put(meta.namespace_);
+  if (!ephemeral) return;
+  key.Put(meta.name);
+  key.Put(meta.uid);
 }
 
 }  // namespace
@@ -50,19 +59,10 @@ void AppendClassKey(const k8s::PodSpec& spec, const k8s::ObjectMeta& meta, std::
   key.Put(spec.image_volumes);
   key.Put(spec.overhead);
   key.Put(spec.resources);
-  // From here on only what some pods have, each with a letter in front.
-  if (spec.volumes.empty()) return;
-  key.Put('V');
-  key.Put(spec.volumes);
-  // A claim is another one in another namespace; one that is made for a pod belongs to it alone.
-  const bool ephemeral = HasSource(spec, k8s::VolumeSource::kEphemeral);
-  if (ephemeral || HasSource(spec, k8s::VolumeSource::kClaim)) key.Put(meta.namespace_);
-  if (ephemeral) {
-    key.Put(meta.name);
-    key.Put(meta.uid);
-  }
-  PutRelations(spec, meta, key);
   key.Put(static_cast<std::uint8_t>(spec.host_network && !spec.host_users));
+  // From here on only what some pods have, each with a letter in front.
+  if (!spec.volumes.empty()) PutVolumes(spec, meta, key);
+  if (SpeaksOfPods(spec)) PutRelations(spec, meta, key);
 }
 
 }  // namespace knx::cluster

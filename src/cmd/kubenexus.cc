@@ -27,7 +27,7 @@ constexpr const char* kSimulateExamples = R"(Examples:
   kubenexus simulate nodes.yaml deployments.yaml
   kubenexus simulate nodes.yaml jobs.yaml --config scheduler.yaml --until 1h -o json
   kubectl get nodes,pods -A -o yaml | kubenexus simulate -
-  kubenexus simulate tests/scenarios/queue/backoff.yaml --seed 7 --log)";
+  kubenexus simulate tests/scenarios/fit/a_pod_waits_until_there_is_room.yaml --log)";
 
 struct CommandLine {
   CLI::App app{"A Kubernetes scheduler, with a whole cluster in memory around it.", "kubenexus"};

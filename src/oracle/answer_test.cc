@@ -38,6 +38,23 @@ TEST(AnswerLine, SaysWhyNodesDoNotFit) {
   EXPECT_THAT(answer, HasSubstr(R"("unschedulablePlugins":["NodeResourcesFit"])"));
 }
 
+// kube-scheduler judges such a node with the nominated pod first. Without it, it would be the last
+// filter that says no; with it, one before.
+TEST(AnswerLine, ANodeWithPromisedRoomIsJudgedWithThatPodFirst) {
+  const std::string promised =
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"q","namespace":"ns","uid":"v"},)"
+      R"("spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1"}}}]},)"
+      R"("status":{"nominatedNodeName":"a"}})";
+  const std::string asks_feature =
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"ns","uid":"u"},)"
+      R"("spec":{"hostNetwork":true,"hostUsers":false,)"
+      R"("containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1"}}}]}})";
+  EXPECT_THAT(AnswerLine(Line(asks_feature)),
+              HasSubstr("1 node(s) didn't match Pod's required features."));
+  EXPECT_THAT(AnswerLine(Line(promised + "," + asks_feature)),
+              HasSubstr(R"("message":"0/1 nodes are available: 1 Insufficient cpu.")"));
+}
+
 TEST(AnswerLine, AnswersABadRequestWithAnError) {
   const struct {
     std::string line, error;

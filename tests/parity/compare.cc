@@ -143,9 +143,7 @@ std::optional<std::string> DifferInPod(const element& theirs, const element& our
     if (auto difference = Differ("verdict", FieldsOf(theirs["nodes"]), FieldsOf(ours["nodes"]))) {
       return difference;
     }
-    for (const char* field : {"feasible"}) {
-      if (auto difference = DifferInField(theirs, ours, field)) return difference;
-    }
+    if (auto difference = DifferInField(theirs, ours, "feasible")) return difference;
     if (auto difference = DifferInScores(theirs, ours, shares)) return difference;
     if (auto difference = Differ("total", FieldsOf(theirs["totals"]), FieldsOf(ours["totals"]))) {
       return difference;
