@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# lint.sh [format|style|tidy|fix-format]...: without arguments all but the last.
+# lint.sh [format|style|headers|tidy|fix-format]...: without arguments all but the last.
 #   format      would clang-format change a file?       fix-format  let it
 #   style       the rules of tests/style/check_style.py
+#   headers     does every header compile alone?
 #   tidy        clang-tidy over the sources that changed since they last passed
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -28,16 +29,20 @@ run_style() {
   python3 -B tests/style/check_style.py
 }
 
+run_headers() {
+  scripts/build.sh release --tests lone_headers
+}
+
 run_tidy() {
   scripts/build.sh release --tests
   echo "== clang-tidy"
   scripts/tidy.py
 }
 
-[ $# -gt 0 ] || set -- format style tidy
+[ $# -gt 0 ] || set -- format style headers tidy
 for step in "$@"; do
   case $step in
-    format | style | tidy | fix-format) "run_${step//-/_}" ;;
+    format | style | headers | tidy | fix-format) "run_${step//-/_}" ;;
     *)
       echo "lint: unknown step $step" >&2
       exit 2

@@ -40,6 +40,12 @@ bool Kinship::Means(PodSelectorId selector, KinId id) const {
   return std::binary_search(list.begin(), list.end(), selector);
 }
 
+Kinship::Kinship(const PodTable& pods, LabelSets& label_sets, const SymbolTable& words,
+                 const Bystanders& bystanders)
+    : pods_(pods), label_sets_(label_sets), words_(words), bystanders_(bystanders) {}
+
+Kinship::~Kinship() = default;
+
 // ---- selectors ----
 
 PodSelectorId Kinship::Acquire(const PodQuery& query, Symbol topology_key) {
@@ -84,6 +90,10 @@ void Kinship::Release(PodSelectorId id) {
   selector_index_.erase(selector.text);
   selector = {};
   free_selectors_.push_back(id);
+}
+
+void Kinship::Carry(PodSelectorId id, NodeRow row, const CarryCounter::Numbers& delta) {
+  selectors_[id.index].carried.Add(row, delta);
 }
 
 bool Kinship::Evaluate(const PodQuery& query, const Kin& kin) const {

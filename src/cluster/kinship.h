@@ -66,8 +66,8 @@ Controller ControllerOf(const k8s::ObjectMeta& meta);
 class Kinship {
  public:
   Kinship(const PodTable& pods, LabelSets& label_sets, const SymbolTable& words,
-          const Bystanders& bystanders)
-      : pods_(pods), label_sets_(label_sets), words_(words), bystanders_(bystanders) {}
+          const Bystanders& bystanders);
+  ~Kinship();
   Kinship(const Kinship&) = delete;
   Kinship& operator=(const Kinship&) = delete;
 
@@ -78,9 +78,7 @@ class Kinship {
   // Stays where it is as long as somebody uses it.
   [[nodiscard]] const PodSelector& Get(PodSelectorId id) const { return selectors_[id.index]; }
   // Pods on `row` that say something about those whom the selector means come, or go.
-  void Carry(PodSelectorId id, NodeRow row, const CarryCounter::Numbers& delta) {
-    selectors_[id.index].carried.Add(row, delta);
-  }
+  void Carry(PodSelectorId id, NodeRow row, const CarryCounter::Numbers& delta);
 
   // ---- kin ----
   KinId AcquireKin(Symbol pod_namespace, LabelSetId labels, const Controller& controller);
@@ -100,9 +98,7 @@ class Kinship {
   RelationId RelationOf(KinId id);
   [[nodiscard]] const Relation& Get(RelationId id) const;
   // False: no pod is in this relation any more, and none ever will be.
-  [[nodiscard]] bool Exists(RelationId id) const {
-    return id == kUnrelated || relations_.contains(id);
-  }
+  [[nodiscard]] bool Exists(RelationId id) const;
 
   // ---- what happens ----
   // Somebody speaks, or has spoken, of other pods. Before that nothing needs to be counted.

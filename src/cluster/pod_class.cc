@@ -22,6 +22,9 @@ void ListClaims(const k8s::ObjectMeta& pod, PodClass& out) {
 
 }  // namespace
 
+ClassTable::ClassTable(SymbolTable& words, Kinship& kinship) : words_(words), kinship_(kinship) {}
+ClassTable::~ClassTable() = default;
+
 ClassId ClassTable::Acquire(const k8s::PodSpec& spec, const k8s::ObjectMeta& meta,
                             ResourceNames& names) {
   scratch_.clear();

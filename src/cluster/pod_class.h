@@ -43,7 +43,8 @@ struct PodClass {
 
 class ClassTable {
  public:
-  ClassTable(SymbolTable& words, Kinship& kinship) : words_(words), kinship_(kinship) {}
+  ClassTable(SymbolTable& words, Kinship& kinship);
+  ~ClassTable();
 
   // The class of a pod with `spec` and `meta`; counts one more pod in it. Where a pod is does not
   // make it a pod of another kind.

@@ -118,6 +118,8 @@ void Kinship::DropRelation(Kin& kin) {
   relations_.erase(it);
 }
 
+bool Kinship::Exists(RelationId id) const { return id == kUnrelated || relations_.contains(id); }
+
 const Relation& Kinship::Get(RelationId id) const {
   static const Relation unrelated;
   if (id == kUnrelated) return unrelated;

@@ -26,6 +26,9 @@ bool TakesLess(std::span<const ResourceAmount> now, std::span<const ResourceAmou
 
 }  // namespace
 
+State::State() = default;
+State::~State() = default;
+
 // ---- nodes ----
 
 NodeFacts State::MakeFacts(const k8s::Node& node) {

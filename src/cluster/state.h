@@ -56,7 +56,9 @@ struct PodChange {
 
 class State {
  public:
-  State() = default;
+  // Made and destroyed out of line, so that those who use it need not compile all that is in it.
+  State();
+  ~State();
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 

@@ -119,6 +119,8 @@ void Volumes::Reserve(PodId pod, VolumePlan plan) {
   KNX_CHECK(fresh, "volumes are planned twice for a pod");
 }
 
+void Volumes::Forget(PodId pod) { plans_.erase(pod); }
+
 std::optional<VolumePlan> Volumes::Release(PodId pod) {
   const auto found = plans_.find(pod);
   if (found == plans_.end()) return std::nullopt;

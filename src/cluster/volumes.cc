@@ -37,6 +37,10 @@ std::string UniqueName(const k8s::CsiVolume& volume) { return volume.driver + "/
 
 }  // namespace
 
+Volumes::Volumes() = default;
+Volumes::Volumes(Volumes&&) noexcept = default;
+Volumes::~Volumes() = default;
+
 std::string ClaimKey(std::string_view namespace_, std::string_view name) {
   std::string key(namespace_);
   key += '/';

@@ -66,6 +66,11 @@ struct NodeVolumes {
 
 class Volumes {
  public:
+  // Made and destroyed out of line, so that those who only read need not compile all that is in it.
+  Volumes();
+  Volumes(Volumes&&) noexcept;
+  ~Volumes();
+
   // ---- objects, as the API server has them; nullptr if they are not there ----
   [[nodiscard]] const k8s::PersistentVolumeClaim* FindClaim(std::string_view key) const;
   [[nodiscard]] const k8s::PersistentVolume* FindVolume(std::string_view name) const;
@@ -141,7 +146,7 @@ class Volumes {
   std::optional<VolumePlan> Release(PodId pod);
   // What was planned has happened: there is nothing to take back any more.
   void Settle(PodId pod) {
-    if (!plans_.empty()) plans_.erase(pod);
+    if (!plans_.empty()) Forget(pod);
   }
   // Nodes of which drivers say something else since the last call, and nodes with other volumes in
   // use although no pod came or went.
@@ -176,6 +181,7 @@ class Volumes {
     friend bool operator==(const UsedClaim&, const UsedClaim&) = default;
   };
 
+  void Forget(PodId pod);
   void Changed(Kind kind) { ++generations_[static_cast<std::size_t>(kind)]; }
   void AddUse(const std::string& node, const k8s::CsiVolume& volume);
   void RemoveUse(const std::string& node, const k8s::CsiVolume& volume);
