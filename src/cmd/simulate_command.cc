@@ -33,22 +33,58 @@ Status CheckStandardInput(const SimulateOptions& options) {
   return Ok();
 }
 
-// A slip of the finger must not empty what was to be read.
-Status CheckRecord(const SimulateOptions& options) {
-  if (options.record == kStandardInput) return InvalidError("--record: needs the name of a file");
-  std::vector<std::string> inputs = options.files;
-  if (!options.config.empty()) inputs.push_back(options.config);
-  for (const std::string& input : inputs) {
-    std::error_code ignored;
-    if (fs::is_regular_file(input, ignored) && fs::equivalent(input, options.record, ignored)) {
-      return InvalidError(fmt::format("--record: {} is an input of this run", options.record));
-    }
+// Every file of a run that was read, so that a slip of the finger does not empty one.
+class Inputs {
+ public:
+  Result<std::string> Read(const std::string& path) {
+    paths_.push_back(path);
+    return ReadText(path);
   }
-  return Ok();
-}
+  [[nodiscard]] bool Have(const std::string& path) const {
+    return std::any_of(paths_.begin(), paths_.end(),
+                       [&](const std::string& input) { return IsSameFile(input, path); });
+  }
 
-Result<sim::TextFile> ReadTextFile(const std::string& path) {
-  KNX_TRY(std::string text, ReadText(path));
+ private:
+  std::vector<std::string> paths_;
+};
+
+// What --record writes. A scenario names inputs of its own, which are known when the first line
+// comes, and not before.
+class Record {
+ public:
+  Record(const std::string& path, const Inputs& inputs)
+      : path_(path), inputs_(inputs), file_(path) {}
+
+  void Add(std::string_view line) {
+    if (!checked_) refused_ = inputs_.Have(path_);
+    checked_ = true;
+    if (!refused_) file_.Add(line);
+  }
+  [[nodiscard]] bool failed() const { return refused_ || file_.failed(); }
+  Status Close() {
+    if (refused_) return Refusal();
+    return file_.Close();
+  }
+  [[nodiscard]] Status Check() const {
+    if (path_ == kStandardInput) return InvalidError("--record: needs the name of a file");
+    if (inputs_.Have(path_)) return Refusal();
+    return Ok();
+  }
+
+ private:
+  [[nodiscard]] Error Refusal() const {
+    return InvalidError(fmt::format("--record: {} is an input of this run", path_));
+  }
+
+  const std::string& path_;
+  const Inputs& inputs_;
+  LineFile file_;
+  bool checked_ = false, refused_ = false;
+};
+
+Result<sim::TextFile> ReadTextFile(const std::string& path, Inputs& inputs) {
+  KNX_TRY(std::string text, inputs.Read(path));
   return sim::TextFile{.name = DisplayName(path), .text = std::move(text)};
 }
 
@@ -61,15 +97,15 @@ Result<std::uint64_t> ParseSeed(const std::string& text) {
                                   std::numeric_limits<std::uint64_t>::max()));
 }
 
-Result<sim::SimulationRequest> RequestOf(const SimulateOptions& options) {
+Result<sim::SimulationRequest> RequestOf(const SimulateOptions& options, Inputs& inputs) {
   sim::SimulationRequest request;
   KNX_TRY_DONE(CheckStandardInput(options));
   for (const std::string& path : options.files) {
-    KNX_TRY(sim::TextFile file, ReadTextFile(path));
+    KNX_TRY(sim::TextFile file, ReadTextFile(path, inputs));
     request.files.push_back(std::move(file));
   }
   if (!options.config.empty()) {
-    KNX_TRY(request.config, ReadTextFile(options.config));
+    KNX_TRY(request.config, ReadTextFile(options.config, inputs));
   }
   if (!options.until.empty()) {
     auto until = ParseDuration(options.until);
@@ -83,8 +119,8 @@ Result<sim::SimulationRequest> RequestOf(const SimulateOptions& options) {
   request.keep_log = options.log;
   // A scenario stands alone, so what it names lies beside the first file.
   const fs::path folder = fs::path(options.files.front()).parent_path();
-  request.read_file = [folder](std::string_view path) {
-    return ReadText((folder / fs::path(path)).string());
+  request.read_file = [folder, &inputs](std::string_view path) {
+    return inputs.Read((folder / fs::path(path)).string());
   };
   return request;
 }
@@ -93,10 +129,6 @@ std::string NamesOf(const std::vector<std::string>& files) {
   std::vector<std::string> names;
   for (const std::string& file : files) names.push_back(DisplayName(file));
   return fmt::format("{}", fmt::join(names, ", "));
-}
-
-bool IsNothing(const sim::SimulationResult& result) {
-  return result.scenario.empty() && result.nodes.empty() && result.counts.pods_created == 0;
 }
 
 std::string Render(const SimulateOptions& options, const sim::SimulationResult& result) {
@@ -119,19 +151,17 @@ std::string Render(const SimulateOptions& options, const sim::SimulationResult& 
 }  // namespace
 
 Result<int> RunSimulate(const SimulateOptions& options) {
-  KNX_TRY(sim::SimulationRequest request, RequestOf(options));
-  std::optional<LineFile> record;
+  Inputs inputs;
+  KNX_TRY(sim::SimulationRequest request, RequestOf(options, inputs));
+  std::optional<Record> record;
   if (!options.record.empty()) {
-    KNX_TRY_DONE(CheckRecord(options));
-    KNX_TRY(record, LineFile::Create(options.record));
+    record.emplace(options.record, inputs);
+    KNX_TRY_DONE(record->Check());
     request.record = [&record](std::string_view line) { record->Add(line); };
+    request.progress = [&record](const sim::SimulationProgress&) { return !record->failed(); };
   }
   KNX_TRY(const WatchedRun run, RunWatched(std::move(request)));
   if (record.has_value()) KNX_TRY_DONE(record->Close());
-  if (IsNothing(run.result)) {
-    return InvalidError(fmt::format("{}: neither a node nor anything that makes pods is in it",
-                                    NamesOf(options.files)));
-  }
   KNX_TRY_DONE(WriteOut(Render(options, run.result)));
   return ExitCodeOf(run);
 }

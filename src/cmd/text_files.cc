@@ -4,11 +4,14 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 #include <vector>
 
 namespace knx::cmd {
 namespace {
+
+namespace fs = std::filesystem;
 
 Error FileError(const std::string& name, std::string_view what, int code) {
   return InvalidError(fmt::format("{}: {}: {}", name, what, std::strerror(code)));
@@ -49,22 +52,32 @@ Status WriteOut(std::string_view text) {
   return Ok();
 }
 
-Result<LineFile> LineFile::Create(const std::string& path) {
-  std::FILE* file = std::fopen(path.c_str(), "wbe");
-  if (file == nullptr) return FileError(path, "cannot be written", errno);
-  return LineFile(path, file);
+bool IsSameFile(const std::string& path, const std::string& other) {
+  const auto followed = [](const std::string& name) {
+    return name == kStandardInput ? std::string("/dev/stdin") : name;
+  };
+  std::error_code ignored;
+  return fs::is_regular_file(followed(path), ignored) &&
+         fs::equivalent(followed(path), followed(other), ignored);
+}
+
+void LineFile::Open() {
+  file_.reset(std::fopen(path_.c_str(), "wbe"));
+  if (file_ == nullptr) first_error_ = errno;
 }
 
 void LineFile::Add(std::string_view line) {
-  if (first_error_ != 0) return;
+  if (file_ == nullptr && !failed()) Open();
+  if (failed()) return;
   const bool written = std::fwrite(line.data(), 1, line.size(), file_.get()) == line.size() &&
                        std::fputc('\n', file_.get()) != EOF;
   if (!written) first_error_ = errno;
 }
 
 Status LineFile::Close() {
+  if (file_ == nullptr && !failed()) Open();
   std::FILE* file = file_.release();
-  if (std::fclose(file) != 0 && first_error_ == 0) first_error_ = errno;
+  if (file != nullptr && std::fclose(file) != 0 && first_error_ == 0) first_error_ = errno;
   if (first_error_ != 0) return FileError(path_, "cannot be written", first_error_);
   return Ok();
 }

@@ -26,13 +26,18 @@ std::string DisplayName(const std::string& path);
 // All of it on standard output, now.
 Status WriteOut(std::string_view text);
 
-// A file that is written line by line.
+// Whether both names lead to one regular file, by links of either kind too; "-" is standard input.
+bool IsSameFile(const std::string& path, const std::string& other);
+
+// A file that is written line by line. The first line makes it, and empties it if it is there: who
+// finds before that that there is nothing to write leaves it as it was.
 class LineFile {
  public:
-  // Empties the file if it is there.
-  static Result<LineFile> Create(const std::string& path);
+  explicit LineFile(std::string path) : path_(std::move(path)) {}
 
   void Add(std::string_view line);
+  // Something could not be written.
+  [[nodiscard]] bool failed() const { return first_error_ != 0; }
   // Must be called once everything was added: what could not be written is said here.
   Status Close();
 
@@ -41,7 +46,7 @@ class LineFile {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
 
-  LineFile(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
+  void Open();
 
   std::string path_;
   std::unique_ptr<std::FILE, Closer> file_;

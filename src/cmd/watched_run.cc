@@ -65,8 +65,8 @@ class Watcher {
 Result<WatchedRun> RunWatched(sim::SimulationRequest request, Duration pace) {
   const InterruptWatch interrupt;
   Watcher watcher(pace);
-  request.progress = [&watcher](const sim::SimulationProgress& progress) {
-    return watcher.Look(progress);
+  request.progress = [&watcher, first = std::move(request.progress)](const auto& progress) {
+    return (!first || first(progress)) && watcher.Look(progress);
   };
   KNX_TRY(sim::SimulationResult result, sim::Simulate(request));
   return WatchedRun{.result = std::move(result), .signal = InterruptWatch::signal()};

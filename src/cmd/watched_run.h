@@ -13,8 +13,8 @@ struct WatchedRun {
   int signal = 0;  // that ended it; 0: none
 };
 
-// `pace`: how much virtual time passes in a second at most; 0: as much as it can. The progress
-// function of the request is set here.
+// `pace`: how much virtual time passes in a second at most; 0: as much as it can. A progress
+// function of the request is asked before anything is shown.
 Result<WatchedRun> RunWatched(sim::SimulationRequest request, Duration pace = {});
 
 // See exit_code.h.

@@ -140,6 +140,11 @@ class ManifestReader {
 Result<std::vector<ObjectAt>> ReadManifests(std::string_view text, std::string_view file,
                                             const ReadOptions& options) {
   KNX_TRY(const std::vector<YamlNode> documents, ParseYaml(text, file));
+  return ReadManifests(documents, file, options);
+}
+
+Result<std::vector<ObjectAt>> ReadManifests(const std::vector<YamlNode>& documents,
+                                            std::string_view file, const ReadOptions& options) {
   ManifestReader reader(file, options);
   for (const YamlNode& document : documents) KNX_TRY_DONE(reader.Read(document));
   return reader.TakeObjects();

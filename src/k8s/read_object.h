@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "k8s/objects.h"
+#include "k8s/yaml_reader.h"
 
 namespace knx::k8s {
 
@@ -24,6 +25,9 @@ struct ObjectAt {
 // `file` is only named in errors. JSON is a subset of YAML and is read by the same path.
 Result<std::vector<ObjectAt>> ReadManifests(std::string_view text, std::string_view file,
                                             const ReadOptions& options = {});
+// The same from documents that were parsed already.
+Result<std::vector<ObjectAt>> ReadManifests(const std::vector<YamlNode>& documents,
+                                            std::string_view file, const ReadOptions& options = {});
 
 // One object from JSON, as the API server sends it: the fast path. Errors come with line and field
 // all the same, from reading what it refuses a second time.

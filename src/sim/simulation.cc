@@ -7,11 +7,10 @@
 #include <utility>
 
 #include "framework/profile_builder.h"
-#include "k8s/read_object.h"
 #include "plugins/registry.h"
-#include "scenario/scenario.h"
 #include "sim/cluster.h"
 #include "sim/outcome_report.h"
+#include "sim/read_input.h"
 #include "sim/scenario_runner.h"
 #include "sim/thread_pool.h"
 
@@ -29,30 +28,6 @@ profiles:
 - schedulerName: default-scheduler
 - schedulerName: kubenexus-scheduler
 )";
-
-// What is simulated: a scenario, or objects that are there from the beginning.
-struct Input {
-  std::optional<scenario::Scenario> scenario;
-  std::vector<k8s::ObjectAt> objects;
-};
-
-Result<Input> ReadInput(const SimulationRequest& request) {
-  Input input;
-  for (const TextFile& file : request.files) {
-    KNX_TRY(std::vector<k8s::YamlNode> documents, k8s::ParseYaml(file.text, file.name));
-    if (std::none_of(documents.begin(), documents.end(), scenario::IsScenario)) {
-      KNX_TRY(std::vector<k8s::ObjectAt> objects, k8s::ReadManifests(file.text, file.name));
-      std::move(objects.begin(), objects.end(), std::back_inserter(input.objects));
-      continue;
-    }
-    if (request.files.size() > 1 || documents.size() > 1) {
-      return InvalidError("a scenario stands alone: no other file or document beside it",
-                          {file.name, documents.front().line, documents.front().column});
-    }
-    KNX_TRY(input.scenario, scenario::ReadScenario(std::move(documents.front()), file.name));
-  }
-  return input;
-}
 
 Result<framework::SchedulerConfiguration> ReadConfig(const SimulationRequest& request,
                                                      const Input& input) {
@@ -208,7 +183,7 @@ Result<SimulationResult> Simulate(const SimulationRequest& request) {
     return InvalidError(fmt::format("until: {} is out of range, allowed is 0s to {}",
                                     FormatDuration(*request.until), FormatDuration(kMaxSpan)));
   }
-  KNX_TRY(Input input, ReadInput(request));
+  KNX_TRY(Input input, ReadInput(request.files));
   return Simulation(request, std::move(input)).Run();
 }
 

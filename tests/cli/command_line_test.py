@@ -304,6 +304,56 @@ class Files(CommandLine):
         self.assert_refused(done, f"--record: {path} is an input of this run")
         self.assertEqual(path.read_text(encoding="utf-8"), NODE)
 
+    def test_record_does_not_empty_an_input_by_another_name(self):
+        path = self.write("node.yaml", NODE)
+        (self.folder / "soft.yaml").symlink_to(path)
+        (self.folder / "hard.yaml").hardlink_to(path)
+        pack = self.write("pack.yaml", PACK.read_text(encoding="utf-8"))
+        (self.folder / "soft-pack.yaml").symlink_to(pack)
+        scenario = self.write("s.yaml", "config_file: pack.yaml\n" + SCENARIO.replace("PLACED", "3"))
+        for arguments, record, kept in (
+            ((path,), "soft.yaml", path),
+            ((path,), "hard.yaml", path),
+            ((self.folder / "soft.yaml",), "node.yaml", path),
+            ((path, "--config", pack), "soft-pack.yaml", pack),
+            ((scenario,), "pack.yaml", pack),
+            ((scenario,), "soft-pack.yaml", pack),
+        ):
+            with self.subTest((arguments, record)):
+                before = kept.read_text(encoding="utf-8")
+                done = kubenexus("simulate", *arguments, "--record", self.folder / record)
+                self.assert_refused(done, f"--record: .*{record} is an input of this run")
+                self.assertEqual(kept.read_text(encoding="utf-8"), before)
+
+    def test_record_does_not_empty_standard_input(self):
+        path = self.write("node.yaml", NODE)
+        with open(path, encoding="utf-8") as stdin:
+            done = subprocess.run([PROGRAM, "simulate", "-", "--record", str(path)], stdin=stdin,
+                                  capture_output=True, text=True, check=False, env=environment())
+        self.assert_refused(done, f"--record: {path} is an input of this run")
+        self.assertEqual(path.read_text(encoding="utf-8"), NODE)
+
+    def test_record_is_left_alone_when_the_input_is_refused(self):
+        record = self.write("run.jsonl", "of yesterday\n")
+        pack = self.write("pack.yaml", PACK.read_text(encoding="utf-8"))
+        bad = self.write("bad.yaml", NODE.replace("cpu:", "cpu: many #"))
+        twice = self.write("twice.yaml", NODE + "---\n" + NODE)
+        scenario = self.write("s.yaml", "config_file: none.yaml\n" + SCENARIO.replace("PLACED", "3"))
+        for arguments in ((bad,), (twice,), (scenario,), (pack,), (WEB, "--config", bad),
+                          (self.write("empty.yaml", ""),)):
+            with self.subTest(arguments):
+                done = kubenexus("simulate", *arguments, "--record", record)
+                self.assert_refused(done, ".*")
+                self.assertEqual(record.read_text(encoding="utf-8"), "of yesterday\n")
+                done = kubenexus("simulate", *arguments, "--record", self.folder / "new.jsonl")
+                self.assert_refused(done, ".*")
+                self.assertFalse((self.folder / "new.jsonl").exists())
+
+    def test_a_record_that_cannot_be_written_does_not_wait_for_the_end_of_the_run(self):
+        path = self.write("endless.yaml", ENDLESS)
+        done = kubenexus("simulate", path, "--record", self.folder)
+        self.assert_refused(done, f"{self.folder}: cannot be written: Is a directory")
+
     def test_says_when_the_result_cannot_be_written(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
             done = subprocess.run([PROGRAM, "simulate", str(WEB)], stdout=full, check=False,

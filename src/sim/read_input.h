@@ -1,0 +1,22 @@
+// The files of a request, read and checked: a scenario, or objects that are there from the
+// beginning.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "k8s/read_object.h"
+#include "scenario/scenario.h"
+#include "sim/simulation.h"
+
+namespace knx::sim {
+
+struct Input {
+  std::optional<scenario::Scenario> scenario;
+  std::vector<k8s::ObjectAt> objects;
+};
+
+Result<Input> ReadInput(const std::vector<TextFile>& files);
+
+}  // namespace knx::sim
