@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/quoted_text.h"
+#include "k8s/kind_name.h"
 #include "k8s/names.h"
 #include "sim/object_json.h"
 
@@ -16,9 +17,8 @@ namespace {
 constexpr int kSliceOfLargeClusters = 64;
 
 std::string ObjectNames(const k8s::Object& object) {
-  const k8s::ObjectMeta& meta =
-      std::visit([](const auto& value) -> const k8s::ObjectMeta& { return value.meta; }, object);
-  return fmt::format("\"kind\":{},\"namespace\":{},\"name\":{}", object.index(),
+  const k8s::ObjectMeta& meta = MetaOf(object);
+  return fmt::format("\"kind\":\"{}\",\"namespace\":{},\"name\":{}", KindName(object),
                      QuotedText(meta.namespace_), QuotedText(meta.name));
 }
 

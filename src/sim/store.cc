@@ -37,20 +37,6 @@ std::string PodKey(std::string_view namespace_, std::string_view name) {
   return fmt::format("{}/{}", namespace_, name);
 }
 
-std::string_view KindName(k8s::WorkloadKind kind) {
-  switch (kind) {
-    case k8s::WorkloadKind::kReplicaSet:
-      return "ReplicaSet";
-    case k8s::WorkloadKind::kStatefulSet:
-      return "StatefulSet";
-    case k8s::WorkloadKind::kReplicationController:
-      return "ReplicationController";
-    case k8s::WorkloadKind::kDeployment:
-      return "Deployment";
-  }
-  return "";
-}
-
 std::string WorkloadKey(k8s::WorkloadKind kind, std::string_view namespace_,
                         std::string_view name) {
   return fmt::format("{}/{}/{}", KindName(kind), namespace_, name);

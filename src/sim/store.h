@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "k8s/kind_name.h"
 #include "k8s/objects.h"
 #include "sim/agenda.h"
 #include "sim/random.h"
@@ -69,7 +70,6 @@ std::string KeyOf(const T& object) {
 inline std::string KeyOf(const k8s::Workload& workload) {
   return WorkloadKey(workload.kind, workload.meta.namespace_, workload.meta.name);
 }
-std::string_view KindName(k8s::WorkloadKind kind);
 
 class Store {
  public:
