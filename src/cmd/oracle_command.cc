@@ -1,7 +1,7 @@
 #include "cmd/oracle_command.h"
 
-#include <cstdio>
-#include <iostream>
+#include <fmt/format.h>
+
 #include <string>
 
 #include "cmd/exit_code.h"
@@ -9,14 +9,23 @@
 #include "oracle/answer.h"
 
 namespace knx::cmd {
+namespace {
+
+std::string AnswerTo(const InputLines::Line& line) {
+  if (!line.too_long) return oracle::AnswerLine(line.text);
+  return oracle::ErrorLine("", fmt::format("the line is longer than {} bytes", kMaxInputBytes));
+}
+
+}  // namespace
 
 Result<int> RunOracle() {
-  std::string line;
-  while (std::getline(std::cin, line)) {
-    if (line.empty()) continue;
-    KNX_TRY_DONE(WriteOut(oracle::AnswerLine(line) + "\n"));
+  InputLines lines;
+  while (true) {
+    KNX_TRY(const auto line, lines.Next());
+    if (!line.has_value()) return kExitOk;
+    if (line->text.find_first_not_of(" \t\r") == std::string::npos && !line->too_long) continue;
+    KNX_TRY_DONE(WriteOut(AnswerTo(*line) + "\n"));
   }
-  return kExitOk;
 }
 
 }  // namespace knx::cmd

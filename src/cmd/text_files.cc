@@ -1,7 +1,9 @@
 #include "cmd/text_files.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -23,7 +25,8 @@ Result<std::string> ReadAll(std::FILE* file, const std::string& name) {
   while (const std::size_t got = std::fread(chunk.data(), 1, chunk.size(), file)) {
     text.append(chunk.data(), got);
     if (text.size() > kMaxInputBytes) {
-      return InvalidError(fmt::format("{}: is larger than {} bytes", name, kMaxInputBytes));
+      return InvalidError(
+          fmt::format("{}: too large: at most {} bytes are allowed", name, kMaxInputBytes));
     }
   }
   if (std::ferror(file) != 0) return FileError(name, "cannot be read", errno);
@@ -43,6 +46,32 @@ Result<std::string> ReadText(const std::string& path) {
   auto text = ReadAll(file, path);
   std::fclose(file);
   return text;
+}
+
+Result<std::optional<InputLines::Line>> InputLines::Next() {
+  Line line;
+  bool any = false;
+  while (true) {
+    if (used_ == chunk_.size()) {
+      chunk_.resize(std::size_t{1} << 16);
+      used_ = 0;
+      const ssize_t got = ::read(STDIN_FILENO, chunk_.data(), chunk_.size());
+      const int code = errno;
+      chunk_.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+      if (got < 0 && code == EINTR) continue;
+      if (got < 0) return FileError(DisplayName("-"), "cannot be read", code);
+      if (got == 0) return any ? std::optional(std::move(line)) : std::nullopt;
+    }
+    any = true;
+    const std::size_t end = chunk_.find('\n', used_);
+    const std::size_t stop = std::min(end, chunk_.size());
+    if (line.text.size() + (stop - used_) > kMaxInputBytes) line = {.text = {}, .too_long = true};
+    if (!line.too_long) line.text.append(chunk_, used_, stop - used_);
+    used_ = stop;
+    if (end == std::string::npos) continue;
+    ++used_;
+    return std::optional(std::move(line));
+  }
 }
 
 Status WriteOut(std::string_view text) {

@@ -4,17 +4,19 @@
 #include <cstddef>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/result.h"
+#include "k8s/yaml_reader.h"
 
 namespace knx::cmd {
 
-// More than anybody writes by hand or exports from a cluster; keeps a wrong name (/dev/zero) from
-// filling the memory.
-inline constexpr std::size_t kMaxInputBytes = std::size_t{1} << 30;
+// No input may be larger: what comes after it could not be parsed, and a wrong name (/dev/zero)
+// would fill the memory.
+inline constexpr std::size_t kMaxInputBytes = k8s::kMaxYamlBytes;
 
 inline constexpr std::string_view kStandardInput = "-";
 
@@ -22,6 +24,21 @@ inline constexpr std::string_view kStandardInput = "-";
 Result<std::string> ReadText(const std::string& path);
 // How errors name what ReadText reads.
 std::string DisplayName(const std::string& path);
+
+// Lines of standard input, each as soon as it is there.
+class InputLines {
+ public:
+  struct Line {
+    std::string text;       // without its end
+    bool too_long = false;  // more than kMaxInputBytes; there is no text then
+  };
+  // Nothing: the input has ended.
+  Result<std::optional<Line>> Next();
+
+ private:
+  std::string chunk_;     // what was read last
+  std::size_t used_ = 0;  // of it
+};
 
 // All of it on standard output, now.
 Status WriteOut(std::string_view text);

@@ -115,18 +115,23 @@ Result<std::string> Answer(const Request& request) {
     for (framework::Profile& profile : profiles) profile.post_filter.clear();
   }
   engine::Engine engine({}, std::move(profiles));
-  std::map<std::string, std::string> uids;
+  std::map<std::string, const k8s::Pod*> by_name;
   for (const k8s::Object& object : request.objects) {
     if (const auto* pod = std::get_if<k8s::Pod>(&object)) {
-      uids[pod->meta.namespace_ + "/" + pod->meta.name] = pod->meta.uid;
+      by_name[pod->meta.namespace_ + "/" + pod->meta.name] = pod;
     }
     engine.Handle(EventOf(object), kNow);
   }
   std::vector<std::string> pods;
   for (const std::string& name : request.pods) {
-    const auto uid = uids.find(name);
-    if (uid == uids.end()) return InvalidError(fmt::format("pods: {} is no object", name));
-    const std::optional<Inquiry> inquiry = engine.Inquire(uid->second);
+    const auto found = by_name.find(name);
+    if (found == by_name.end()) return InvalidError(fmt::format("pods: {} is no object", name));
+    const k8s::Pod& pod = *found->second;
+    if (!request.scheduler.empty() && pod.spec.scheduler_name != request.scheduler) {
+      return InvalidError(
+          fmt::format("pods: {} is of the scheduler {}", name, pod.spec.scheduler_name));
+    }
+    const std::optional<Inquiry> inquiry = engine.Inquire(pod.meta.uid);
     if (!inquiry) {
       return InvalidError(
           fmt::format("pods: {} has a node, or is of no profile's scheduler", name));
@@ -137,11 +142,14 @@ Result<std::string> Answer(const Request& request) {
 }
 
 std::string AnswerLine(std::string_view line) {
-  const auto request = ReadRequest(line);
-  const auto answer = request.ok() ? Answer(*request) : Result<std::string>(request.error());
-  if (answer.ok()) return *answer;
-  return fmt::format(R"({{"id":{},"error":{}}})", QuotedText(request.ok() ? request->id : ""),
-                     QuotedText(answer.error().ToString()));
+  Request request;
+  const auto read = ReadRequest(line, request);
+  const auto answer = read.ok() ? Answer(request) : Result<std::string>(read.error());
+  return answer.ok() ? *answer : ErrorLine(request.id, answer.error().ToString());
+}
+
+std::string ErrorLine(std::string_view id, std::string_view error) {
+  return fmt::format(R"({{"id":{},"error":{}}})", QuotedText(id), QuotedText(error));
 }
 
 }  // namespace knx::oracle

@@ -15,5 +15,7 @@ Result<std::string> Answer(const Request& request);
 
 // The same for a line, errors included: {"id":…, "error":…}.
 std::string AnswerLine(std::string_view line);
+// That error, for a line of which nothing can be read.
+std::string ErrorLine(std::string_view id, std::string_view error);
 
 }  // namespace knx::oracle

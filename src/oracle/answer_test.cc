@@ -67,11 +67,74 @@ TEST(AnswerLine, AnswersABadRequestWithAnError) {
       {R"({"objects":[],"pods":[1]})", "every entry is a text"},
       {R"({"objects":[],"pods":["ns/p"]})", "ns/p is no object"},
       {R"({"objects":[],"pods":[],"config":"profiles: 7"})", "config:1"},
+      {R"({"objects":[],"pods":[],"config":7})", "config: a configuration is a text or an object"},
+      {R"({"objects":[],"pods":[],"config":{"profiles":7}})", "config:1"},
+      {R"({"objects":[],"pods":[],"preempt":"yes"})", "preempt: expected true or false"},
+      {R"({"objects":[],"pods":[],"scheduler":1})", "scheduler: expected a text"},
+      {R"({"objects":{},"pods":[]})", "objects: a list of Kubernetes objects is missing"},
+      {R"({"objects":[],"pods":[],"preemt":true})", "preemt: is not a field of a request"},
   };
   for (const auto& c : cases) {
     EXPECT_THAT(AnswerLine(c.line), HasSubstr("\"error\":\"")) << c.line;
     EXPECT_THAT(AnswerLine(c.line), HasSubstr(c.error)) << c.line;
   }
+}
+
+TEST(AnswerLine, KeepsTheIdOfARequestThatIsWrong) {
+  for (const std::string rest :
+       {R"("objects":1})", R"("objects":[],"pods":[1]})",
+        R"("objects":[{"kind":"Pod"}],"pods":[]})", R"("objects":[],"pods":["ns/p"]})",
+        R"("objects":[],"pods":[],"preempt":1})"}) {
+    EXPECT_THAT(AnswerLine(R"({"id":"7",)" + rest), HasSubstr(R"({"id":"7","error":)")) << rest;
+  }
+  for (const std::string id : {"7", "null", "[]"}) {
+    EXPECT_EQ(AnswerLine(R"({"id":)" + id + R"(,"objects":[],"pods":[]})"),
+              R"({"id":"","error":"id: expected a text"})");
+  }
+}
+
+TEST(AnswerLine, TellsPodsApartThatHaveNoUid) {
+  const auto pod = [](const std::string& name, const std::string& cpu) {
+    return R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")" + name +
+           R"(","namespace":"ns"},"spec":{"containers":[{"name":"c","resources":)"
+           R"({"requests":{"cpu":")" +
+           cpu + R"("}}}]}})";
+  };
+  const std::string line = std::string(R"({"objects":[)") + kNode + "," + pod("p", "1") + "," +
+                           pod("q", "2") + R"(],"pods":["ns/p","ns/q"]})";
+  const std::string answer = AnswerLine(line);
+  EXPECT_THAT(answer, HasSubstr(R"("pod":"ns/p","prefilter":{"plugin":"","code":"Success",)"
+                                R"("reasons":[],"nodes":null},"nodes":{},"feasible":["a"])"));
+  EXPECT_THAT(answer, HasSubstr("1 Insufficient cpu."));
+}
+
+TEST(AnswerLine, RefusesWhatIsThereTwice) {
+  const std::string pod = PodAsking("1");
+  EXPECT_THAT(AnswerLine(Line(pod + "," + pod)),
+              HasSubstr(R"("error":"objects[2]: Pod ns/p is there twice")"));
+  std::string other = pod;
+  other.replace(other.find("\"p\""), 3, "\"q\"");
+  EXPECT_THAT(AnswerLine(Line(pod + "," + other)),
+              HasSubstr(R"("error":"objects[2]: Pod ns/q has the uid of Pod ns/p")"));
+  EXPECT_THAT(AnswerLine(std::string(R"({"objects":[)") + kNode + "," + kNode + R"(],"pods":[]})"),
+              HasSubstr("objects[1]: Node a is there twice"));
+}
+
+TEST(AnswerLine, TakesAConfigurationAsJson) {
+  const std::string line = Line(PodAsking("1"));
+  const std::string config =
+      R"("config":{"apiVersion":"kubescheduler.config.k8s.io/v1","kind":"KubeSchedulerConfiguration",)"
+      R"("profiles":[{"plugins":{"score":{"disabled":[{"name":"*"}]},)"
+      R"("preScore":{"disabled":[{"name":"*"}]},"multiPoint":{"disabled":[{"name":"NodeAffinity"}]}}}]},)";
+  EXPECT_THAT(AnswerLine("{" + config + line.substr(1)), HasSubstr(R"("scores":{})"));
+}
+
+TEST(AnswerLine, OfAnotherSchedulerOnlyIfAskedFor) {
+  const std::string line = Line(PodAsking("1"));
+  EXPECT_THAT(AnswerLine(R"({"scheduler":"default-scheduler",)" + line.substr(1)),
+              HasSubstr(R"("feasible":["a"])"));
+  EXPECT_THAT(AnswerLine(R"({"scheduler":"other",)" + line.substr(1)),
+              HasSubstr(R"("error":"pods: ns/p is of the scheduler default-scheduler")"));
 }
 
 }  // namespace

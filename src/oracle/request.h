@@ -14,12 +14,15 @@ namespace knx::oracle {
 
 struct Request {
   std::string id;
-  std::string config;  // a KubeSchedulerConfiguration; empty: the defaults
+  std::string config;     // a KubeSchedulerConfiguration; empty: the defaults
+  std::string scheduler;  // of the pods that are asked about; empty: any
+  // Every one has a uid and is there once; no two pods share a uid.
   std::vector<k8s::Object> objects;
   std::vector<std::string> pods;  // "namespace/name"
   bool preempt = false;
 };
 
-Result<Request> ReadRequest(std::string_view line);
+// Fills `request` as far as it can be read: the id of one that is wrong is there too.
+Status ReadRequest(std::string_view line, Request& request);
 
 }  // namespace knx::oracle

@@ -1,6 +1,7 @@
 """kubenexus as a script meets it: exit codes, error lines, forms of output, files."""
 
 import json
+import os
 import pathlib
 import re
 import signal
@@ -290,6 +291,15 @@ class Files(CommandLine):
         for line in lines:
             self.assertIn("t", json.loads(line))
 
+    def test_record_names_the_kinds_of_other_objects(self):
+        path = self.folder / "run.jsonl"
+        namespace = "---\napiVersion: v1\nkind: Namespace\nmetadata: { name: a }\n"
+        budget = namespace.replace("v1", "policy/v1").replace("Namespace", "PodDisruptionBudget")
+        self.run_json("-", "--record", path, stdin=NODE + namespace + budget)
+        told = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        kinds = {line["kind"] for line in told if line.get("event") == "object"}
+        self.assertEqual(kinds, {"Namespace", "PodDisruptionBudget"})
+
     def test_names_a_record_that_cannot_be_written_and_says_why(self):
         path = self.folder / "none" / "run.jsonl"
         done = kubenexus("simulate", WEB, "--record", path)
@@ -360,6 +370,47 @@ class Files(CommandLine):
                                   stderr=subprocess.PIPE, text=True, env=environment())
         self.assertEqual(done.returncode, 2)
         self.assertEqual(done.stderr, "<stdout>: cannot be written: No space left on device\n")
+
+
+class Oracle(CommandLine):
+    REQUEST = '{"id": "7", "objects": [], "pods": []}'
+
+    def test_answers_every_line(self):
+        done = kubenexus("oracle", stdin=f"{self.REQUEST}\n\nnothing\n{self.REQUEST}")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([sorted(answer) for answer in answers],
+                         [["id", "pods"], ["error", "id"], ["id", "pods"]])
+
+    def test_answers_a_line_as_soon_as_it_is_there(self):
+        with subprocess.Popen([PROGRAM, "oracle"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True, env=environment()) as running:
+            for _ in range(2):
+                running.stdin.write(self.REQUEST + "\n")
+                running.stdin.flush()
+                self.assertEqual(json.loads(running.stdout.readline())["id"], "7")
+            running.stdin.close()
+            self.assertEqual(running.wait(timeout=60), 0)
+
+    def test_answers_a_line_that_is_too_long_and_goes_on(self):
+        path = self.folder / "long.jsonl"
+        with open(path, "wb") as file:
+            file.seek(300 << 20)
+            file.write(f"\n{self.REQUEST}\n".encode())
+        with open(path, "rb") as stdin:
+            done = subprocess.run([PROGRAM, "oracle"], stdin=stdin, capture_output=True, text=True,
+                                  check=False, env=environment(), timeout=120)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        first, second = map(json.loads, done.stdout.splitlines())
+        self.assertRegex(first["error"], "the line is longer than \\d+ bytes")
+        self.assertEqual(second["id"], "7")
+
+    def test_says_when_its_input_cannot_be_read(self):
+        folder = os.open(self.folder, os.O_RDONLY)
+        self.addCleanup(os.close, folder)
+        done = subprocess.run([PROGRAM, "oracle"], stdin=folder, capture_output=True, text=True,
+                              check=False, env=environment())
+        self.assert_refused(done, "<stdin>: cannot be read: Is a directory")
 
 
 class Interrupts(CommandLine):
