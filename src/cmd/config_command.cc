@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/quoted_text.h"
 #include "cmd/exit_code.h"
 #include "cmd/terminal.h"
 #include "cmd/text_files.h"

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/quoted_text.h"
 
 namespace knx::cmd {
 namespace {
@@ -88,19 +89,6 @@ std::string Wrapped(std::string_view text, std::size_t indent, std::size_t width
     used += size + (used > 0 ? 1 : 0);
   }
   if (used > 0) out += '\n';
-  return out;
-}
-
-std::string Printable(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte == '\n' || byte == '\t' || byte == '\r') {
-      c = ' ';
-    } else if (byte < 0x20 || byte == 0x7F) {
-      c = '?';
-    }
-  }
   return out;
 }
 

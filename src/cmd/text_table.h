@@ -45,8 +45,4 @@ std::size_t WidthOf(std::string_view text);
 // A word that is longer gets a line of its own.
 std::string Wrapped(std::string_view text, std::size_t indent, std::size_t width);
 
-// With control characters (line ends too) replaced, so that a name from a file cannot rewrite the
-// screen.
-std::string Printable(std::string_view text);
-
 }  // namespace knx::cmd

@@ -20,7 +20,7 @@ TEST(TextTable, LinesUpColumnsAndLeavesNoSpacesAtTheEnds) {
 TEST(TextTable, KeepsControlCharactersAwayFromTheScreen) {
   TextTable table({{"NAME", Align::kLeft}});
   table.AddRow({"red\x1b[31m\nalert"});
-  EXPECT_EQ(table.ToString(), "NAME\nred?[31m alert\n");
+  EXPECT_EQ(table.ToString(), "NAME\nred\\u001b[31m alert\n");
 }
 
 TEST(WidthOf, CountsCharactersNotBytes) {
