@@ -6,7 +6,8 @@ namespace knx::cmd {
 
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailed = 1;  // an expectation was not met, or an invariant broke
-inline constexpr int kExitWrong = 2;   // a flag or file is wrong, or cannot be read or written
+// A flag or file is wrong, something cannot be read or written, or memory runs out.
+inline constexpr int kExitWrong = 2;
 inline constexpr int kExitSignal = 128;
 
 }  // namespace knx::cmd

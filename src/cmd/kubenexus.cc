@@ -1,17 +1,22 @@
 // The program kubenexus: reads the command line, and leaves everything else to its commands.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <sstream>
 #include <string>
 
+#include "base/quoted_text.h"
 #include "cmd/config_command.h"
 #include "cmd/demo_command.h"
 #include "cmd/exit_code.h"
 #include "cmd/oracle_command.h"
 #include "cmd/simulate_command.h"
 #include "cmd/text_files.h"
-#include "cmd/text_table.h"
 
 namespace {
 
@@ -21,7 +26,8 @@ constexpr const char* kVersion = "kubenexus " KNX_VERSION;
 
 constexpr const char* kExitCodes =
     R"(Exit codes: 0 all is well; 1 an expectation was not met or an invariant broke; 2 a flag or
-a file is wrong, or cannot be read or written; 130 interrupted with Ctrl-C.)";
+a file is wrong, something cannot be read or written, or memory runs out; 130 interrupted with
+Ctrl-C, 143 ended with SIGTERM.)";
 
 constexpr const char* kSimulateExamples = R"(Examples:
   kubenexus simulate nodes.yaml deployments.yaml
@@ -55,7 +61,8 @@ void AddDemo(CommandLine& line) {
       "  kubenexus demo --show > my.yaml && kubenexus simulate my.yaml");
 }
 
-void AddOption(CLI::App* command, const char* name, std::string& value, const char* type,
+template <class Text>
+void AddOption(CLI::App* command, const char* name, Text& value, const char* type,
                const char* what) {
   command->add_option(name, value, what)->type_name(type);
 }
@@ -84,10 +91,8 @@ void AddSimulate(CommandLine& line) {
       ->type_name("FORM");
   AddOption(line.simulate, "--record", options.record, "FILE",
             "write the scheduler's input there, as lines of JSON, e.g. run.jsonl");
-  line.simulate
-      ->add_option("--threads", options.threads,
-                   "evaluate with so many threads, e.g. 4; the decisions are the same")
-      ->type_name("NUMBER");
+  AddOption(line.simulate, "--threads", options.threads, "NUMBER",
+            "evaluate with so many threads, e.g. 4; the decisions are the same");
   line.simulate->add_flag("--log", options.log, "also print every decision, in order");
   line.simulate->footer(fmt::format("{}\n\n{}", kSimulateExamples, kExitCodes));
 }
@@ -172,23 +177,49 @@ knx::Result<int> Run(CommandLine& line) {
 }
 
 int Complain(std::string_view what) {
-  fmt::print(stderr, "{}\n", knx::cmd::Printable(what));
+  // Nobody is left to tell if this cannot be written either; the exit code still says it.
+  std::fputs(fmt::format("{}\n", knx::Printable(what)).c_str(), stderr);
   return knx::cmd::kExitWrong;
+}
+
+// Nothing that needs memory can be done any more.
+void EndWithoutMemory() {
+  constexpr std::string_view kText = "kubenexus: not enough memory\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, kText.data(), kText.size());
+  std::_Exit(knx::cmd::kExitWrong);
+}
+
+// --help and --version.
+knx::Result<int> Explain(const CLI::App& app, const CLI::Success& asked_for) {
+  std::ostringstream out;
+  std::ostringstream none;
+  (void)app.exit(asked_for, out, none);
+  KNX_TRY_DONE(knx::cmd::WriteOut(out.str()));
+  return knx::cmd::kExitOk;
+}
+
+knx::Result<int> ParseAndRun(int argc, char** argv) {
+  CommandLine line;
+  try {
+    Fill(line);
+    line.app.parse(argc, argv);
+  } catch (const CLI::Success& asked_for) {
+    return Explain(line.app, asked_for);
+  } catch (const CLI::Error& error) {
+    return knx::InvalidError(fmt::format("kubenexus: {} (see kubenexus help)", error.what()));
+  }
+  return Run(line);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CommandLine line;
+  std::set_new_handler(EndWithoutMemory);
+  knx::cmd::OpenStandardStreams();
   try {
-    Fill(line);
-    line.app.parse(argc, argv);
-  } catch (const CLI::Success& asked_for) {  // --help, --version
-    return line.app.exit(asked_for);
-  } catch (const CLI::Error& error) {
-    return Complain(fmt::format("kubenexus: {} (see kubenexus help)", error.what()));
+    const auto exit_code = ParseAndRun(argc, argv);
+    return exit_code.ok() ? *exit_code : Complain(exit_code.error().ToString());
+  } catch (const std::exception& error) {  // no thread could be started, a text grew beyond limits
+    return Complain(fmt::format("kubenexus: {}", error.what()));
   }
-  const auto exit_code = Run(line);
-  if (!exit_code.ok()) return Complain(exit_code.error().ToString());
-  return *exit_code;
 }

@@ -12,14 +12,15 @@
 #include <string_view>
 #include <utility>
 
+#include "base/quoted_text.h"
 #include "cmd/json_writer.h"
 #include "cmd/run_document.h"
 #include "cmd/run_report.h"
 #include "cmd/terminal.h"
 #include "cmd/text_files.h"
-#include "cmd/text_table.h"
 #include "cmd/watched_run.h"
 #include "cmd/yaml_writer.h"
+#include "scenario/timing.h"
 
 namespace knx::cmd {
 namespace {
@@ -88,13 +89,29 @@ Result<sim::TextFile> ReadTextFile(const std::string& path, Inputs& inputs) {
   return sim::TextFile{.name = DisplayName(path), .text = std::move(text)};
 }
 
-Result<std::uint64_t> ParseSeed(const std::string& text) {
-  std::uint64_t seed = 0;
+// A whole number after a flag.
+template <class Number>
+Result<Number> ParseNumber(std::string_view flag, const std::string& text, Number min, Number max) {
+  Number number = 0;
   const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, seed);
-  if (error == std::errc() && stop == end) return seed;
-  return InvalidError(fmt::format("--seed: {:?} is out of range, allowed is 0 to {}", text,
-                                  std::numeric_limits<std::uint64_t>::max()));
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  const bool all_digits =
+      text.find_first_not_of("0123456789", text.starts_with('-') ? 1 : 0) == std::string::npos;
+  if (text.empty() || text == "-" || !all_digits) {
+    return InvalidError(fmt::format("{}: {:?} is not a whole number", flag, text));
+  }
+  if (error == std::errc() && stop == end && number >= min && number <= max) return number;
+  return InvalidError(
+      fmt::format("{}: {} is out of range, allowed is {} to {}", flag, text, min, max));
+}
+
+Result<Duration> ParseUntil(const std::string& text) {
+  constexpr std::string_view kFlag = "--until";
+  auto until = ParseDuration(text);
+  if (!until.ok()) return std::move(until).error().Within(kFlag);
+  if (*until >= Duration{} && *until <= scenario::kMaxSpan) return *until;
+  return InvalidError(fmt::format("{}: {} is out of range, allowed is 0s to {}", kFlag, text,
+                                  FormatDuration(scenario::kMaxSpan)));
 }
 
 Result<sim::SimulationRequest> RequestOf(const SimulateOptions& options, Inputs& inputs) {
@@ -104,18 +121,19 @@ Result<sim::SimulationRequest> RequestOf(const SimulateOptions& options, Inputs&
     KNX_TRY(sim::TextFile file, ReadTextFile(path, inputs));
     request.files.push_back(std::move(file));
   }
-  if (!options.config.empty()) {
-    KNX_TRY(request.config, ReadTextFile(options.config, inputs));
+  if (options.config.has_value()) {
+    KNX_TRY(request.config, ReadTextFile(*options.config, inputs));
   }
-  if (!options.until.empty()) {
-    auto until = ParseDuration(options.until);
-    if (!until.ok()) return std::move(until).error().Within("--until");
-    request.until = *until;
+  if (options.until.has_value()) {
+    KNX_TRY(request.until, ParseUntil(*options.until));
   }
-  if (!options.seed.empty()) {
-    KNX_TRY(request.seed, ParseSeed(options.seed));
+  if (options.seed.has_value()) {
+    KNX_TRY(request.seed, ParseNumber<std::uint64_t>("--seed", *options.seed, 0,
+                                                     std::numeric_limits<std::uint64_t>::max()));
   }
-  request.threads = options.threads;
+  if (options.threads.has_value()) {
+    KNX_TRY(request.threads, ParseNumber("--threads", *options.threads, 1, sim::kMaxThreads));
+  }
   request.keep_log = options.log;
   // A scenario stands alone, so what it names lies beside the first file.
   const fs::path folder = fs::path(options.files.front()).parent_path();
@@ -154,8 +172,8 @@ Result<int> RunSimulate(const SimulateOptions& options) {
   Inputs inputs;
   KNX_TRY(sim::SimulationRequest request, RequestOf(options, inputs));
   std::optional<Record> record;
-  if (!options.record.empty()) {
-    record.emplace(options.record, inputs);
+  if (options.record.has_value()) {
+    record.emplace(*options.record, inputs);
     KNX_TRY_DONE(record->Check());
     request.record = [&record](std::string_view line) { record->Add(line); };
     request.progress = [&record](const sim::SimulationProgress&) { return !record->failed(); };

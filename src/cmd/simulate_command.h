@@ -1,6 +1,7 @@
 // kubenexus simulate: manifests or a scenario under virtual time, and what came of it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,12 +13,9 @@ enum class OutputForm { kTable, kJson, kYaml };
 
 struct SimulateOptions {
   std::vector<std::string> files;  // "-": standard input
-  std::string config;              // empty: none
-  std::string until;               // empty: as simulation.h says
-  std::string seed;                // empty: that of the scenario
+  // As they were written; none: it was not given.
+  std::optional<std::string> config, until, seed, record, threads;
   OutputForm form = OutputForm::kTable;
-  std::string record;  // empty: nowhere
-  int threads = 1;
   bool log = false;
 };
 

@@ -1,5 +1,6 @@
 #include "cmd/text_files.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -16,7 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 Error FileError(const std::string& name, std::string_view what, int code) {
-  return InvalidError(fmt::format("{}: {}: {}", name, what, std::strerror(code)));
+  return InvalidError(
+      fmt::format("{}: {}: {}", name.empty() ? "\"\"" : name, what, std::strerror(code)));
 }
 
 Result<std::string> ReadAll(std::FILE* file, const std::string& name) {
@@ -34,6 +36,14 @@ Result<std::string> ReadAll(std::FILE* file, const std::string& name) {
 }
 
 }  // namespace
+
+void OpenStandardStreams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) != -1) continue;
+    // The lowest free number is this one. Open the wrong way round: who uses it gets an error.
+    if (::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) != stream) return;
+  }
+}
 
 std::string DisplayName(const std::string& path) {
   return path == kStandardInput ? "<stdin>" : path;

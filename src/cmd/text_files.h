@@ -20,6 +20,10 @@ inline constexpr std::size_t kMaxInputBytes = k8s::kMaxYamlBytes;
 
 inline constexpr std::string_view kStandardInput = "-";
 
+// For the beginning of a program: a standard stream that nobody gave us is opened on something that
+// cannot be used, so that the first file we open does not take its place.
+void OpenStandardStreams();
+
 // The whole text; "-" is standard input.
 Result<std::string> ReadText(const std::string& path);
 // How errors name what ReadText reads.

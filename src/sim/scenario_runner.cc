@@ -136,7 +136,9 @@ Status ScenarioRunner::Do(const scenario::Expectation& expectation) {
   }
   if (expectation.stays)
     result.expected += fmt::format(", for {}", FormatDuration(*expectation.stays));
-  if (const auto found = Judge(expectation)) {
+  const auto found = Judge(expectation);
+  if (stopped_) return Ok();  // it was still being waited for, so nothing is known about it
+  if (found) {
     result.found = fmt::format("{} (at {})", *found, observe::FormatAt(cluster_.now()));
   } else {
     result.met = true;

@@ -19,7 +19,6 @@ namespace {
 
 constexpr Duration kLongestManifestRun = Duration::Minutes(60);
 constexpr std::uint64_t kUsualSeed = 1;
-constexpr int kMaxThreads = 256;
 
 // Both names that pods are likely to carry.
 constexpr std::string_view kUsualConfig = R"(apiVersion: kubescheduler.config.k8s.io/v1

@@ -34,6 +34,8 @@ struct SimulationProgress {
   std::int64_t decisions = 0;  // of the scheduler: bindings and refusals
 };
 
+inline constexpr int kMaxThreads = 256;
+
 // How closely a run is watched.
 enum class Checking {
   kOff,

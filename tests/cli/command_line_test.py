@@ -154,14 +154,18 @@ class Flags(CommandLine):
             (("help", "fly"), ".*there is no command fly"),
             (("demo", "now"), ".*now.*"),
             (("simulate", WEB, "-o", "xml"), '-o: "xml" is not known, allowed are table, .*'),
-            (("simulate", WEB, "--seed", "-1"), '--seed: "-1" is out of range.*'),
-            (("simulate", WEB, "--seed", "1x"), '--seed: "1x" is out of range.*'),
+            (("simulate", WEB, "--seed", "-1"), "--seed: -1 is out of range, allowed is 0 to .*"),
+            (("simulate", WEB, "--seed", "x"), '--seed: "x" is not a whole number'),
+            (("simulate", WEB, "--seed", "1x"), '--seed: "1x" is not a whole number'),
+            (("simulate", WEB, "--seed", ""), '--seed: "" is not a whole number'),
             (("simulate", WEB, "--seed", str(2**64)), "--seed: .* is out of range.*"),
             (("simulate", WEB, "--until", "soon"), "--until: .*soon.*"),
-            (("simulate", WEB, "--until=-1s"), "until: .*out of range.*"),
-            (("simulate", WEB, "--threads", "0"), "threads: 0 is out of range.*"),
-            (("simulate", WEB, "--threads", "many"), ".*--threads.*many.*"),
+            (("simulate", WEB, "--until=-1s"), "--until: -1s is out of range.*"),
+            (("simulate", WEB, "--threads", "0"), "--threads: 0 is out of range, allowed is 1 to 256"),
+            (("simulate", WEB, "--threads", "many"), '--threads: "many" is not a whole number'),
             (("simulate", WEB, "--config"), ".*--config.*"),
+            (("simulate", WEB, "--config", ""), '"": cannot be read: No such file or directory'),
+            (("simulate", WEB, "--record", ""), '"": cannot be written: No such file or directory'),
         ):
             with self.subTest(arguments):
                 self.assert_refused(kubenexus(*arguments), pattern)
@@ -182,6 +186,8 @@ class Flags(CommandLine):
         for flag in "FILE --config --until --seed -o --record --threads --log".split():
             self.assertIn(flag, text)
         self.assertIn("Examples:\n", text)
+        for code in "0 1 2 130 143".split():
+            self.assertRegex(text, rf"\b{code} ")
         self.assertLessEqual(max(map(len, text.splitlines())), 100)
 
     def test_says_its_version(self):
@@ -372,6 +378,58 @@ class Files(CommandLine):
         self.assertEqual(done.stderr, "<stdout>: cannot be written: No space left on device\n")
 
 
+    def test_help_and_version_say_so_too(self):
+        for arguments in (("--help",), ("simulate", "--help"), ("help",), ("--version",),
+                          ("version",)):
+            with self.subTest(arguments), open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run([PROGRAM, *arguments], stdout=full, check=False,
+                                      stderr=subprocess.PIPE, text=True, env=environment())
+                self.assertEqual(done.returncode, 2)
+                self.assertEqual(done.stderr,
+                                 "<stdout>: cannot be written: No space left on device\n")
+
+    def test_streams_that_are_closed_end_it_in_order(self):
+        node = self.write("node.yaml", NODE)
+        record = self.folder / "run.jsonl"
+        for command, code in (
+            (f"{PROGRAM} simulate {node} --record {record} >&-", 2),
+            (f"{PROGRAM} simulate {node} --record {record} 2>&-", 0),
+            (f"{PROGRAM} simulate {node} --record {record} <&- >&- 2>&-", 2),
+            (f"{PROGRAM} simulate no/such.yaml 2>&-", 2),
+            (f"{PROGRAM} simulate no/such.yaml 2>/dev/full", 2),
+            (f"{PROGRAM} simulate - <&-", 2),
+            (f"{PROGRAM} oracle <&-", 2),
+            (f"{PROGRAM} --help >&-", 2),
+            (f"{PROGRAM} nonsense 2>&-", 2),
+        ):
+            with self.subTest(command):
+                done = subprocess.run(["sh", "-c", command], capture_output=True, text=True,
+                                      check=False, env=environment())
+                self.assertEqual(done.returncode, code, done.stderr)
+                if "--record" in command:
+                    for line in record.read_text(encoding="utf-8").splitlines():
+                        json.loads(line)
+
+    def test_says_when_memory_runs_out(self):
+        large = self.folder / "large.yaml"
+        with open(large, "w", encoding="utf-8") as file:
+            file.write("[" + "{a: 1}, " * 4_000_000 + "]")
+        request = self.folder / "large.jsonl"
+        with open(request, "w", encoding="utf-8") as file:
+            file.write('{"id": "' + "x" * (200 << 20) + '", "objects": [], "pods": []}\n')
+
+        def limited(arguments, stdin=None):
+            command = f"ulimit -v 400000; exec {PROGRAM} {arguments}"
+            return subprocess.run(["sh", "-c", command], stdin=stdin, capture_output=True,
+                                  text=True, check=False, env=environment())
+
+        if limited("version").returncode != 0:
+            self.skipTest("the program needs more memory than that anyway (a sanitizer)")
+        with open(request, "rb") as stdin:
+            self.assert_refused(limited("oracle", stdin), "kubenexus: not enough memory")
+        self.assert_refused(limited(f"simulate {large}"), "kubenexus: not enough memory")
+
+
 class Oracle(CommandLine):
     REQUEST = '{"id": "7", "objects": [], "pods": []}'
 
@@ -414,8 +472,8 @@ class Oracle(CommandLine):
 
 
 class Interrupts(CommandLine):
-    def interrupted(self, number, *arguments):
-        path = self.write("endless.yaml", ENDLESS)
+    def interrupted(self, number, *arguments, scenario=ENDLESS):
+        path = self.write("endless.yaml", scenario)
         record = self.write("run.jsonl", "")
         command = [PROGRAM, "simulate", str(path), "--record", str(record), *arguments]
         with subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -431,6 +489,16 @@ class Interrupts(CommandLine):
         self.assertEqual((code, err), (130, ""))
         self.assertIn(", until it was interrupted.\n", out)
         self.assertRegex(out, r"\nPods: [1-9]\d* created")
+
+    def test_an_expectation_that_was_still_waited_for_is_not_one_that_was_not_met(self):
+        for expected in ("{ pod: job-*, placed: 1000000, within: 8000h }",
+                         "{ pod: job-*, placed: 1000000, not_before: 7000h, within: 8000h }",
+                         "{ pod: no-*, placed: 0, for: 8000h }"):
+            scenario = ENDLESS.replace("run_for: 8000h", f"expect: {expected}")
+            with self.subTest(expected):
+                code, out, err = self.interrupted(signal.SIGINT, "-o", "json", scenario=scenario)
+                self.assertEqual((code, err), (130, ""))
+                self.assertEqual(json.loads(out)["expectations"], [])
 
     def test_a_polite_kill_does_too(self):
         code, out, err = self.interrupted(signal.SIGTERM, "-o", "json")
