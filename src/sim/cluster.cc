@@ -68,6 +68,12 @@ void Cluster::CheckSettled() {
   scheduler_.invariants().OnSettled(*scheduler_.engine(), scheduler_.Current());
 }
 
+void Cluster::CheckEnd() {
+  if (scheduler_.engine() == nullptr || violation().has_value()) return;
+  if (Settled()) return CheckSettled();
+  scheduler_.invariants().OnEnd(*scheduler_.engine(), scheduler_.Current());
+}
+
 std::vector<std::string> Cluster::Complaints() const {
   std::vector<std::string> out;
   for (const auto& [owner, why] : workloads_.complaints()) {

@@ -72,6 +72,8 @@ class Cluster {
   [[nodiscard]] bool Settled() const;
   // To be called where Settled() was true: what must hold then.
   void CheckSettled();
+  // To be called when nothing will be done any more: what must hold at the end of a run.
+  void CheckEnd();
   // Objects that could not be made, in words.
   [[nodiscard]] std::vector<std::string> Complaints() const;
   [[nodiscard]] SimulationProgress Progress() const;

@@ -260,7 +260,8 @@ void Invariants::AfterStep(const engine::Engine* engine, bool current) {
     Report("progress", fmt::format("{} steps at one time", steps_now_));
   }
   if (checking_ != Checking::kAsInTests || engine == nullptr) return;
-  const bool small = store_.All<k8s::Node>().size() < kSmallCluster;
+  const bool small = store_.All<k8s::Node>().size() < kSmallCluster &&
+                     store_.All<k8s::Pod>().size() <= kFewPods;
   if (small || steps_ % kStepsPerFullCheck == 0) FullCheck(*engine, current);
 }
 
@@ -280,6 +281,10 @@ void Invariants::OnSettled(const engine::Engine& engine, bool current) {
   FullCheck(engine, current);
   if (!current) return;
   if (const auto difference = CheckWaiting(engine, told_, rules_)) Report("wake-up", *difference);
+}
+
+void Invariants::OnEnd(const engine::Engine& engine, bool current) {
+  if (checking_ == Checking::kAsInTests) FullCheck(engine, current);
 }
 
 }  // namespace knx::sim

@@ -30,8 +30,10 @@ struct InvariantInfo {
 // All of them, by name.
 std::span<const InvariantInfo> InvariantList();
 
-// Below so many nodes everything is recounted at every step, above at every hundredth.
+// Below so many nodes, and up to so many pods, everything is recounted at every step; otherwise at
+// every hundredth, because a recount looks at every pod.
 inline constexpr std::size_t kSmallCluster = 20;
+inline constexpr std::size_t kFewPods = 300;
 inline constexpr std::int64_t kStepsPerFullCheck = 100;
 // A run that does so many steps at one instant goes round in circles.
 inline constexpr std::int64_t kMaxStepsAtOneTime = 5'000'000;
@@ -68,6 +70,8 @@ class Invariants : public StoreListener {
   void AfterStep(const engine::Engine* engine, bool current);
   // Nothing would change any more.
   void OnSettled(const engine::Engine& engine, bool current);
+  // The run ends here.
+  void OnEnd(const engine::Engine& engine, bool current);
 
   [[nodiscard]] const std::optional<Violation>& violation() const { return violation_; }
   [[nodiscard]] std::int64_t steps() const { return steps_; }

@@ -34,7 +34,6 @@ Status ScenarioRunner::Run(std::optional<Duration> until) {
   }
   if (until.has_value()) RunUntil(*until);
   if (late_error_.has_value()) return *late_error_;
-  if (cluster_.Settled()) cluster_.CheckSettled();
   return Ok();
 }
 

@@ -100,6 +100,7 @@ class Simulation {
     const auto go_on = [&] { return !request_.progress || request_.progress(cluster.Progress()); };
     KNX_TRY_DONE(input_.scenario.has_value() ? RunScenario(cluster, go_on, result)
                                              : RunManifests(cluster, go_on, result));
+    cluster.CheckEnd();
     if (request_.progress) (void)request_.progress(cluster.Progress());
     Report(cluster, result);
     result.warnings = framework::Warnings(config_, plugins::AllPlugins());
@@ -153,7 +154,6 @@ class Simulation {
       result.stopped = true;
       break;
     }
-    if (cluster.Settled()) cluster.CheckSettled();
     return Ok();
   }
 

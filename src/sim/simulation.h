@@ -40,7 +40,9 @@ inline constexpr int kMaxThreads = 256;
 enum class Checking {
   kOff,
   kIncremental,  // what can be seen from each step alone
-  kAsInTests,    // the same, and a full recount at every step below 20 nodes, every 100 steps above
+  // The same, and a full recount: at every step below 20 nodes and up to 300 pods, at every 100th
+  // otherwise, and at the end.
+  kAsInTests,
 };
 
 struct SimulationRequest {
