@@ -54,6 +54,12 @@ void Invariants::OnStart() {
   }
   bound_.clear();
   held_back_.clear();
+  unwritten_.clear();
+}
+
+void Invariants::OnToldGone(const std::string& uid) {
+  held_back_.erase(uid);
+  unwritten_.erase(uid);
 }
 
 // ---- writes ----
@@ -73,8 +79,6 @@ void Invariants::OnWrite(const Write<k8s::Pod>& write) {
   }
   if (write.after == nullptr) {
     decided_with_.erase(pod.meta.uid);
-    held_back_.erase(pod.meta.uid);
-    unwritten_.erase(pod.meta.uid);
     return;
   }
   const std::string& is_on = write.after->spec.node_name;

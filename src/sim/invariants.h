@@ -64,6 +64,8 @@ class Invariants : public StoreListener {
   // The reason why it waits could not be written: until the next attempt nobody need know it.
   void OnStatusFailed(const std::string& uid) { unwritten_.insert(uid); }
   void OnStatusWritten(const std::string& uid) { unwritten_.erase(uid); }
+  // The scheduler was told that the pod is gone, which may be long after it went.
+  void OnToldGone(const std::string& uid);
   // The scheduler says that it has nothing to decide about.
   void OnIdle(const engine::Engine& engine);
   // `current`: the scheduler has been told everything.

@@ -70,6 +70,7 @@ SchedulerDriver::SchedulerDriver(Agenda& agenda, Time begin, Store& store, ApiSe
       pods_(agenda, store, timing,
             [this](const PodPtr& pod, bool gone) {
               gone ? told_.OnPodGone(pod->meta.uid) : told_.OnPod(pod);
+              if (gone) invariants_.OnToldGone(pod->meta.uid);
               Tell(gone ? engine::Event(engine::PodDeleted{pod->meta.uid})
                         : engine::Event(engine::PodUpserted{*pod}));
             }),
