@@ -111,9 +111,11 @@ void NodeLifecycle::OnWrite(const Write<k8s::Node>& write) {
 }
 
 void NodeLifecycle::OnWrite(const Write<k8s::Pod>& write) {
+  if (write.after == nullptr) arrived_.erase(write.before->meta.uid);
   if (write.after == nullptr || write.after->spec.node_name.empty()) return;
   const std::string& node = write.after->spec.node_name;
   if (write.before != nullptr && write.before->spec.node_name == node) return;
+  arrived_[write.after->meta.uid] = agenda_.now();
   PlanLeave(*write.after);
   if (store_.Find<k8s::Node>(node) == nullptr) {
     agenda_.After(timing_.pod_gc, [this, node] { CollectGarbage(node); });
@@ -143,6 +145,7 @@ void NodeLifecycle::RememberTaints(const k8s::Node& node) {
 std::optional<Time> NodeLifecycle::LeavesAt(const k8s::Pod& pod) const {
   const auto taints = no_execute_.find(pod.spec.node_name);
   if (taints == no_execute_.end()) return std::nullopt;
+  const auto arrived = arrived_.find(pod.meta.uid);
   std::optional<Time> earliest;
   for (const TaintSince& taint : taints->second) {
     std::optional<Duration> stays;
@@ -159,7 +162,9 @@ std::optional<Time> NodeLifecycle::LeavesAt(const k8s::Pod& pod) const {
       stays = stays.has_value() ? std::min(*stays, span) : span;
     }
     if (forever && !stays.has_value()) continue;
-    const Time leaves = taint.since + stays.value_or(Duration{});
+    const Time both_there =
+        arrived == arrived_.end() ? taint.since : std::max(taint.since, arrived->second);
+    const Time leaves = both_there + stays.value_or(Duration{});
     earliest = earliest.has_value() ? std::min(*earliest, leaves) : leaves;
   }
   return earliest;

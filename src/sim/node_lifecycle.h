@@ -56,6 +56,7 @@ class NodeLifecycle : public StoreListener {
   const Timing& timing_;
   std::map<std::string, std::uint64_t> lives_;  // grows with every death and return
   std::map<std::string, std::vector<TaintSince>> no_execute_;
+  std::map<std::string, Time> arrived_;  // by uid: since when a pod is on its node
   std::map<std::string, std::uint64_t> drains_;  // node: version of the store at the last pass
 };
 
