@@ -88,15 +88,17 @@ void Kubelets::OnWrite(const Write<k8s::Pod>& write) {
 }
 
 void Kubelets::OnWrite(const Write<k8s::Node>& write) {
-  if (write.after == nullptr || write.before != nullptr) return;
-  for (const std::string& key : store_.PodsOn(write.after->meta.name)) {
-    const PodPtr pod = store_.Find<k8s::Pod>(key);
-    if (!IsFinished(*pod)) StartSoon(*pod);
-  }
+  // Who comes by the name of a node that is gone is another machine.
+  if (write.after == nullptr) dead_.erase(write.before->meta.name);
+  if (write.before == nullptr) TakeUp(write.after->meta.name);
 }
 
 void Kubelets::Restart(const std::string& node) {
   dead_.erase(node);
+  TakeUp(node);
+}
+
+void Kubelets::TakeUp(const std::string& node) {
   for (const std::string& key : store_.PodsOn(node)) {
     const PodPtr pod = store_.Find<k8s::Pod>(key);
     if (IsFinished(*pod)) continue;

@@ -30,6 +30,8 @@ class Kubelets : public StoreListener {
   [[nodiscard]] bool Alive(const std::string& node) const;
 
  private:
+  // A kubelet begins and finds pods that are meant for it.
+  void TakeUp(const std::string& node);
   void StartSoon(const k8s::Pod& pod);
   void StopSoon(const k8s::Pod& pod);
   void Start(const std::string& key, const std::string& uid);

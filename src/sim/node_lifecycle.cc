@@ -101,6 +101,7 @@ void NodeLifecycle::OnWrite(const Write<k8s::Node>& write) {
   const std::string& name = write.any().meta.name;
   if (write.after == nullptr) {
     no_execute_.erase(name);
+    ++lives_[name];
     agenda_.After(timing_.pod_gc, [this, name] { CollectGarbage(name); });
     return;
   }
