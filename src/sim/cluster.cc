@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "scenario/annotations.h"
+
 namespace knx::sim {
 namespace {
 
@@ -82,6 +84,15 @@ std::vector<std::string> Cluster::Complaints() const {
   for (const auto& [owner, why] : jobs_.complaints()) {
     out.push_back(fmt::format("{}: {}", owner, why));
   }
+  if (const std::vector<std::string> endless = jobs_.Endless(); !endless.empty()) {
+    const std::string more =
+        endless.size() == 1 ? "" : fmt::format(" and {} more", endless.size() - 1);
+    out.push_back(
+        fmt::format("Job {}{} cannot end: nothing says how long the pods run (run_for in a "
+                    "scenario, the annotation {} in a manifest)",
+                    endless.front(), more, scenario::kRunFor));
+  }
+  for (std::string& drain : node_lifecycle_.Complaints()) out.push_back(std::move(drain));
   return out;
 }
 

@@ -74,7 +74,7 @@ class Cluster {
   void CheckSettled();
   // To be called when nothing will be done any more: what must hold at the end of a run.
   void CheckEnd();
-  // Objects that could not be made, in words.
+  // Objects that could not be made, and what cannot come to its end, in words.
   [[nodiscard]] std::vector<std::string> Complaints() const;
   [[nodiscard]] SimulationProgress Progress() const;
 

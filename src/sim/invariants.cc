@@ -264,8 +264,8 @@ void Invariants::AfterStep(const engine::Engine* engine, bool current) {
     Report("progress", fmt::format("{} steps at one time", steps_now_));
   }
   if (checking_ != Checking::kAsInTests || engine == nullptr) return;
-  const bool small = store_.All<k8s::Node>().size() < kSmallCluster &&
-                     store_.All<k8s::Pod>().size() <= kFewPods;
+  const bool small =
+      store_.All<k8s::Node>().size() < kSmallCluster && store_.All<k8s::Pod>().size() <= kFewPods;
   if (small || steps_ % kStepsPerFullCheck == 0) FullCheck(*engine, current);
 }
 

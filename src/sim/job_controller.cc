@@ -9,6 +9,7 @@
 
 #include "k8s/owner.h"
 #include "k8s/selector.h"
+#include "scenario/annotations.h"
 #include "sim/workload_controller.h"
 
 namespace knx::sim {
@@ -105,6 +106,22 @@ void JobController::Reconcile(const std::string& key) {
     return;
   }
   CreatePods(*job, progress, std::move(census));
+}
+
+std::vector<std::string> JobController::Endless() const {
+  std::set<std::string> out;
+  for (const auto& [uid, progress] : progress_) {
+    const Ptr<k8s::Job> job = store_.Find<k8s::Job>(progress.key);
+    if (progress.over || job == nullptr || job->active_deadline_seconds.has_value()) continue;
+    for (const std::string& key : store_.PodsOf(uid)) {
+      const PodPtr pod = store_.Find<k8s::Pod>(key);
+      const bool runs = pod->status.phase == k8s::PodPhase::kRunning && !pod->meta.deleted;
+      const bool ends = pod->spec.active_deadline_seconds.has_value() ||
+                        k8s::FindValue(pod->meta.annotations, scenario::kRunFor) != nullptr;
+      if (runs && !ends) out.insert(progress.key);
+    }
+  }
+  return {out.begin(), out.end()};
 }
 
 void JobController::GiveUp(const k8s::Job& job, Progress& progress) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "scenario/timing.h"
 #include "sim/agenda.h"
@@ -24,6 +25,8 @@ class JobController : public StoreListener {
   void OnWrite(const Write<k8s::Job>& write) override;
 
   [[nodiscard]] const std::map<std::string, std::string>& complaints() const { return complaints_; }
+  // Jobs with pods that run and that nothing will ever end, by name.
+  [[nodiscard]] std::vector<std::string> Endless() const;
 
  private:
   // What is known of a Job's pods. Pods may be deleted; what they achieved stays.

@@ -1,7 +1,10 @@
 #include "sim/node_lifecycle.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
-#include <vector>
+#include <set>
 
 #include "k8s/names.h"
 #include "k8s/owner.h"
@@ -102,6 +105,7 @@ void NodeLifecycle::OnWrite(const Write<k8s::Node>& write) {
   if (write.after == nullptr) {
     no_execute_.erase(name);
     ++lives_[name];
+    drains_.erase(name);
     agenda_.After(timing_.pod_gc, [this, name] { CollectGarbage(name); });
     return;
   }
@@ -192,32 +196,75 @@ void NodeLifecycle::PlanLeave(const k8s::Pod& pod) {
 
 Status NodeLifecycle::Drain(const std::string& node, bool honour_budgets) {
   KNX_TRY_DONE(SetUnschedulable(node, true));
-  DrainPass(node, honour_budgets);
+  const std::uint64_t number = ++drains_begun_;
+  drains_[node] = {.number = number, .tried = 0, .refused = false, .asked = {}};
+  DrainPass(node, number, honour_budgets);
   return Ok();
 }
 
-void NodeLifecycle::DrainPass(const std::string& node, bool honour_budgets) {
-  bool refused = false;
+void NodeLifecycle::DrainPass(const std::string& node, std::uint64_t number, bool honour_budgets) {
+  const auto found = drains_.find(node);
+  // The node is gone, or another drain has taken over.
+  if (found == drains_.end() || found->second.number != number) return;
+  DrainState& drain = found->second;
+  drain.refused = false;
   const std::set<std::string> keys = store_.PodsOn(node);
   for (const std::string& key : keys) {
     const PodPtr pod = store_.Find<k8s::Pod>(key);
-    if (pod == nullptr || BelongsToDaemonSet(*pod) || pod->meta.deleted.has_value()) continue;
+    if (pod == nullptr || BelongsToDaemonSet(*pod)) continue;
+    std::string& answer = drain.asked[pod->meta.uid];
+    answer.clear();
+    if (pod->meta.deleted.has_value()) continue;
     ApiServer::Eviction eviction;
     eviction.honour_budgets = honour_budgets;
-    if (!api_.EvictPod(key, Actor::kUser, eviction).ok()) refused = true;
+    if (const Status evicted = api_.EvictPod(key, Actor::kUser, eviction); !evicted.ok()) {
+      answer = evicted.error().message;
+      drain.refused = true;
+    }
   }
-  if (!refused) {
-    drains_.erase(node);
-    return;
-  }
-  drains_[node] = store_.version();
+  drain.tried = store_.version();
+  if (!drain.refused) return;
   agenda_.After(
-      timing_.eviction_retry, [this, node] { DrainPass(node, true); }, Agenda::Weight::kBackground);
+      timing_.eviction_retry,
+      [this, node, number, honour_budgets] { DrainPass(node, number, honour_budgets); },
+      Agenda::Weight::kBackground);
 }
 
 bool NodeLifecycle::Settled() const {
-  return std::all_of(drains_.begin(), drains_.end(),
-                     [this](const auto& drain) { return drain.second == store_.version(); });
+  return std::all_of(drains_.begin(), drains_.end(), [this](const auto& entry) {
+    return !entry.second.refused || entry.second.tried == store_.version();
+  });
+}
+
+std::string NodeLifecycle::WhyStill(const k8s::Pod& pod, const std::string& refusal) const {
+  if (!refusal.empty()) return refusal;
+  if (!kubelets_.Alive(pod.spec.node_name)) return "it is being deleted and its node is dead";
+  if (pod.meta.finalizers.empty()) return "it is being deleted";
+  return fmt::format("it is being deleted and has the finalizers {}",
+                     fmt::join(pod.meta.finalizers, ", "));
+}
+
+std::vector<std::string> NodeLifecycle::Complaints() const {
+  std::vector<std::string> out;
+  for (const auto& [node, drain] : drains_) {
+    std::string first;
+    std::size_t more = 0;
+    for (const std::string& key : store_.PodsOn(node)) {
+      const PodPtr pod = store_.Find<k8s::Pod>(key);
+      const auto asked = drain.asked.find(pod->meta.uid);
+      if (asked == drain.asked.end()) continue;
+      if (first.empty()) {
+        first = fmt::format("pod {}: {}", key, WhyStill(*pod, asked->second));
+      } else {
+        ++more;
+      }
+    }
+    if (first.empty()) continue;
+    out.push_back(fmt::format("the drain of node {} is not over{}: it waits for {}", node,
+                              more == 0 ? "" : fmt::format(" ({} pods are left)", more + 1),
+                              first));
+  }
+  return out;
 }
 
 // ---- nodes that are gone ----

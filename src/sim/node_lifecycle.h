@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "scenario/timing.h"
 #include "sim/agenda.h"
@@ -34,6 +35,8 @@ class NodeLifecycle : public StoreListener {
 
   // No drain has anything new to try.
   [[nodiscard]] bool Settled() const;
+  // Pods that a drain is still waiting for, and why, in words.
+  [[nodiscard]] std::vector<std::string> Complaints() const;
 
  private:
   struct TaintSince {
@@ -47,7 +50,15 @@ class NodeLifecycle : public StoreListener {
   [[nodiscard]] std::optional<Time> LeavesAt(const k8s::Pod& pod) const;
   void PlanLeave(const k8s::Pod& pod);
   void CollectGarbage(const std::string& node);
-  void DrainPass(const std::string& node, bool honour_budgets);
+  // What a drain has asked to go, with the answer to the last try; empty: it was let go.
+  struct DrainState {
+    std::uint64_t number = 0;
+    std::uint64_t tried = 0;                   // version of the store after the last pass
+    bool refused = false;                      // some, so that there is another pass
+    std::map<std::string, std::string> asked;  // by uid
+  };
+  void DrainPass(const std::string& node, std::uint64_t number, bool honour_budgets);
+  [[nodiscard]] std::string WhyStill(const k8s::Pod& pod, const std::string& refusal) const;
 
   Agenda& agenda_;
   Store& store_;
@@ -56,8 +67,9 @@ class NodeLifecycle : public StoreListener {
   const Timing& timing_;
   std::map<std::string, std::uint64_t> lives_;  // grows with every death and return
   std::map<std::string, std::vector<TaintSince>> no_execute_;
-  std::map<std::string, Time> arrived_;  // by uid: since when a pod is on its node
-  std::map<std::string, std::uint64_t> drains_;  // node: version of the store at the last pass
+  std::map<std::string, Time> arrived_;       // by uid: since when a pod is on its node
+  std::map<std::string, DrainState> drains_;  // by node, the last one
+  std::uint64_t drains_begun_ = 0;
 };
 
 }  // namespace knx::sim
