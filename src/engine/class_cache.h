@@ -30,7 +30,8 @@ class ClassCache {
   // False: the pod is rejected as a whole, names its nodes itself, or some answer can depend on
   // anything. Then nothing is remembered and only the prepared plugins are of use.
   [[nodiscard]] bool remembers() const {
-    return prepared_->outcome().ok() && !prepared_->only_rows() && !prepared_->asks_anew();
+    return prepared_->outcome().ok() && prepared_->score_outcome().ok() &&
+           !prepared_->only_rows() && !prepared_->asks_anew();
   }
   // ---- valid after Refresh, if it remembers ----
   // What follows speaks of the plugins whose answers depend on the node alone; with

@@ -52,6 +52,7 @@ Verdict Placer::JudgeAlone(PreparedClass& prepared, NodeRow row) {
 // The pod must fit with the nominated pods there, and without: they may still go elsewhere.
 Verdict Placer::JudgeWithNominated(PreparedClass& prepared, PodId pod, NodeRow row) {
   if (HasRivals(pod, row)) {
+    prepared.Refresh();
     const auto mark = state_.Mark();
     std::vector<PodId> added;
     const std::vector<PodId> nominated(state_.nominated(row).begin(), state_.nominated(row).end());
@@ -73,9 +74,16 @@ Verdict Placer::JudgeWithNominated(PreparedClass& prepared, PodId pod, NodeRow r
 bool Placer::FitsNominatedNode(PreparedClass& prepared, PodId pod) {
   const NodeRow row = state_.pod(pod).nominated;
   if (!row.valid() || !state_.nodes().has_node(row)) return false;
-  const auto& only = prepared.only_rows();
-  if (only && std::find(only->begin(), only->end(), row) == only->end()) return false;
   return JudgeWithNominated(prepared, pod, row).code == Code::kSuccess;
+}
+
+// kube-scheduler asks about the pod's own nominated node before the others, and a "no" counts even
+// if that node had been left out.
+bool Placer::AsksLeftOutNode(const PreparedClass& prepared, PodId pod) const {
+  const NodeRow own = state_.pod(pod).nominated;
+  const auto& only = prepared.only_rows();
+  return only && own.valid() && state_.nodes().has_node(own) &&
+         std::find(only->begin(), only->end(), own) == only->end();
 }
 
 // ---- choosing ----
@@ -151,6 +159,7 @@ Placement Placer::PlaceAmong(const framework::Profile& profile, PreparedClass& p
   Judged judged;
   if (prepared.only_rows()) {
     judged.rows = *prepared.only_rows();
+    if (AsksLeftOutNode(prepared, pod)) judged.rows.push_back(state_.pod(pod).nominated);
   } else {
     state_.nodes().present().ForEach(
         [&](std::uint32_t row) { judged.rows.push_back(NodeRow{row}); });
@@ -164,6 +173,8 @@ Placement Placer::PlaceAmong(const framework::Profile& profile, PreparedClass& p
     }
     if (judged.verdicts[i].code == Code::kSuccess) feasible.push_back(judged.rows[i]);
   }
+  if (feasible.size() > 1 && !prepared.score_outcome().ok())
+    return Failed(prepared.score_outcome());
   placement.node = BestOf(prepared, feasible);
   return placement.node.valid() ? placement : Refuse(profile, prepared, pod, judged);
 }
@@ -195,7 +206,12 @@ Placement Placer::Refuse(const framework::Profile& profile, PreparedClass& prepa
   for (const std::uint8_t plugin : prepared.narrowed_by())
     placement.attempt.rejected_by.Add(plugin);
   const std::size_t left_out = state_.nodes().node_count() - judged.rows.size();
-  if (left_out > 0) reasons[prepared.LeftOutReason()] += left_out;
+  if (left_out > 0) {
+    const auto own = std::find(judged.rows.begin(), judged.rows.end(), state_.pod(pod).nominated);
+    const auto at = static_cast<std::size_t>(own - judged.rows.begin());
+    const Verdict on_nominated = own == judged.rows.end() ? Verdict{} : judged.verdicts[at];
+    reasons[prepared.LeftOutReason(on_nominated)] += left_out;
+  }
   placement.message = FailureText(reasons);
   TryPostFilter(profile, prepared, pod, judged, placement);
   return placement;
@@ -232,18 +248,23 @@ std::vector<std::int32_t> TotalScores(const PreparedClass& prepared,
 
 // ---- saying no ----
 
-Placement Placer::Rejected(const PreparedClass& prepared) const {
+Placement Placer::Failed(const framework::Outcome& outcome) {
   Placement placement;
+  placement.attempt.error = true;
+  placement.message = outcome.reason;
+  return placement;
+}
+
+Placement Placer::Rejected(const PreparedClass& prepared) const {
   const framework::Outcome& outcome = prepared.outcome();
-  if (outcome.code == Code::kError) {
-    placement.attempt.error = true;
-    placement.message = outcome.reason;
-    return placement;
-  }
+  if (outcome.code == Code::kError) return Failed(outcome);
+  Placement placement;
   (outcome.code == Code::kPending ? placement.attempt.pending_on : placement.attempt.rejected_by)
       .Add(prepared.rejected_by());
-  for (const std::uint8_t plugin : prepared.narrowed_by())
-    placement.attempt.rejected_by.Add(plugin);
+  if (prepared.none_left()) {
+    for (const std::uint8_t plugin : prepared.narrowed_by())
+      placement.attempt.rejected_by.Add(plugin);
+  }
   placement.message =
       fmt::format("0/{} nodes are available: {}.", state_.nodes().node_count(), outcome.reason);
   return placement;

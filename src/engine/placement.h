@@ -68,6 +68,7 @@ class Placer {
                            cluster::PodId pod);
   Placement PlaceAmong(const framework::Profile& profile, PreparedClass& prepared,
                        cluster::PodId pod);
+  [[nodiscard]] bool AsksLeftOutNode(const PreparedClass& prepared, cluster::PodId pod) const;
   bool FitsNominatedNode(PreparedClass& prepared, cluster::PodId pod);
   framework::Verdict JudgeAlone(PreparedClass& prepared, cluster::NodeRow row);
   framework::Verdict JudgeWithNominated(PreparedClass& prepared, cluster::PodId pod,
@@ -77,6 +78,13 @@ class Placer {
                           std::span<const cluster::NodeRow> feasible) const;
   cluster::NodeRow BestBy(std::span<const std::int32_t> totals,
                           std::span<const cluster::NodeRow> feasible) const;
+  // ---- placement_inquiry.cc ----
+  void ListNodes(const framework::Profile& profile, PreparedClass& prepared, cluster::PodId pod,
+                 Judged& judged, Inquiry& inquiry);
+  void ListPreemption(const framework::Profile& profile, PreparedClass& prepared,
+                      cluster::PodId pod, const Judged& judged, Inquiry& inquiry);
+
+  static Placement Failed(const framework::Outcome& outcome);
   Placement Rejected(const PreparedClass& prepared) const;
   Placement Refuse(const framework::Profile& profile, PreparedClass& prepared, cluster::PodId pod,
                    Judged& judged);

@@ -1,4 +1,6 @@
 // A decision taken apart, for who wants to see all of it.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "engine/placement.h"
@@ -31,9 +33,23 @@ std::vector<Inquiry::Score> ScoresOf(const PreparedScorer& scorer, std::span<con
 
 Inquiry Placer::Inquire(const framework::Profile& profile, PodId pod) {
   Inquiry inquiry;
+  const framework::PodView view{state_, state_.class_of(pod), pod};
+  for (const auto& entry : profile.pre_enqueue) {
+    const framework::Outcome outcome = entry.plugin->PreEnqueue(view);
+    if (outcome.ok()) continue;
+    inquiry.kept_out = {
+        "", std::string(profile.plugins[entry.index]->name()), outcome.code, {outcome.reason}};
+    return inquiry;
+  }
   const Placement placement = Place(profile, pod);
   if (placement.node.valid()) inquiry.chosen = state_.nodes().name(placement.node);
   inquiry.message = placement.message;
+  inquiry.error = placement.attempt.error;
+  if (placement.nominated.valid()) {
+    inquiry.nomination = state_.nodes().name(placement.nominated);
+  } else if (!placement.keep_nomination) {
+    inquiry.nomination = "";
+  }
   for (std::size_t i = 0; i < profile.plugins.size(); ++i) {
     if (placement.attempt.rejected_by.Contains(static_cast<std::uint8_t>(i))) {
       inquiry.unschedulable.emplace_back(profile.plugins[i]->name());
@@ -45,34 +61,55 @@ Inquiry Placer::Inquire(const framework::Profile& profile, PodId pod) {
   prepared.Refresh();
   inquiry.outcome = prepared.outcome();
   if (!prepared.outcome().ok()) {
-    inquiry.rejected_by = profile.plugins[prepared.rejected_by()]->name();
+    if (!prepared.none_left()) {
+      inquiry.rejected_by = profile.plugins[prepared.rejected_by()]->name();
+    }
     return inquiry;
   }
-  std::vector<NodeRow> rows;
-  if (prepared.only_rows()) {
-    rows = *prepared.only_rows();
+  Judged judged;
+  ListNodes(profile, prepared, pod, judged, inquiry);
+  if (!placement.node.valid()) ListPreemption(profile, prepared, pod, judged, inquiry);
+  return inquiry;
+}
+
+// Nodes one by one, and the scores of those that fit. `judged` gets those that do not.
+void Placer::ListNodes(const framework::Profile& profile, PreparedClass& prepared, PodId pod,
+                       Judged& judged, Inquiry& inquiry) {
+  const auto& only = prepared.only_rows();
+  if (only) {
     inquiry.only_nodes.emplace();
-    for (const NodeRow row : rows) inquiry.only_nodes->push_back(state_.nodes().name(row));
-  } else {
-    state_.nodes().present().ForEach([&](std::uint32_t row) { rows.push_back(NodeRow{row}); });
+    for (const NodeRow row : *only) inquiry.only_nodes->push_back(state_.nodes().name(row));
+    std::sort(inquiry.only_nodes->begin(), inquiry.only_nodes->end());
   }
-  std::sort(rows.begin(), rows.end(), [this](NodeRow a, NodeRow b) {
-    return state_.nodes().name(a) < state_.nodes().name(b);
-  });
+  const NodeRow own = state_.pod(pod).nominated;
+  Verdict on_nominated;
+  if (own.valid() && state_.nodes().has_node(own)) {
+    on_nominated = JudgeWithNominated(prepared, pod, own);
+  }
   std::vector<NodeRow> feasible;
-  for (const NodeRow row : rows) {
-    const Verdict verdict = JudgeWithNominated(prepared, pod, row);
+  for (const NodeRow row : state_.nodes().by_name()) {
+    if (!state_.nodes().has_node(row)) continue;
+    const bool left_out = only && std::find(only->begin(), only->end(), row) == only->end();
+    const Verdict verdict = row == own ? on_nominated
+                            : left_out ? Verdict{}
+                                       : JudgeWithNominated(prepared, pod, row);
     const std::string& name = state_.nodes().name(row);
-    if (verdict.code == Code::kSuccess) {
+    if (verdict.code != Code::kSuccess) {
+      Inquiry::Rejection rejection{
+          name, std::string(profile.plugins[verdict.plugin]->name()), verdict.code, {}};
+      prepared.FilterOf(verdict.plugin)->Explain(verdict, rejection.reasons);
+      inquiry.rejections.push_back(std::move(rejection));
+      judged.rows.push_back(row);
+      judged.verdicts.push_back(verdict);
+    } else if (left_out) {
+      inquiry.rejections.push_back(
+          {name, "", Code::kUnresolvable, {prepared.LeftOutReason(on_nominated)}});
+    } else {
       feasible.push_back(row);
       inquiry.feasible.push_back(name);
-      continue;
     }
-    Inquiry::Rejection rejection{
-        name, std::string(profile.plugins[verdict.plugin]->name()), verdict.code, {}};
-    prepared.FilterOf(verdict.plugin)->Explain(verdict, rejection.reasons);
-    inquiry.rejections.push_back(std::move(rejection));
   }
+  if (!prepared.score_outcome().ok()) return;
   prepared.Refresh();
   for (const PreparedScorer& scorer : prepared.scorers()) {
     if (feasible.empty()) break;
@@ -80,7 +117,25 @@ Inquiry Placer::Inquire(const framework::Profile& profile, PodId pod) {
         {std::string(profile.plugins[scorer.plugin]->name()), ScoresOf(scorer, feasible)});
   }
   inquiry.totals = TotalScores(prepared, feasible);
-  return inquiry;
+}
+
+void Placer::ListPreemption(const framework::Profile& profile, PreparedClass& prepared, PodId pod,
+                            const Judged& judged, Inquiry& inquiry) {
+  const framework::PodView view{state_, state_.class_of(pod), pod};
+  const framework::Rejections rejections{judged.rows, judged.verdicts};
+  for (const auto& entry : profile.post_filter) {
+    const auto wanted = entry.plugin->PostFilter(view, rejections).preempt;
+    if (!wanted) continue;
+    for (const auto& found : preemptor_.ListCandidates({pod, prepared, rejections, *wanted})) {
+      Inquiry::Candidate candidate{state_.nodes().name(found.node), {}, found.violations};
+      for (const PodId victim : found.victims) {
+        candidate.victims.push_back(fmt::format(
+            "{}/{}", state_.words().Text(state_.pod(victim).namespace_), state_.pod(victim).name));
+      }
+      std::sort(candidate.victims.begin(), candidate.victims.end());
+      inquiry.candidates.push_back(std::move(candidate));
+    }
+  }
 }
 
 }  // namespace knx::engine

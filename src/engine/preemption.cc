@@ -91,6 +91,23 @@ Preemptor::Answer Preemptor::Find(const Question& question) {
   return answer;
 }
 
+std::vector<Preemptor::Candidate> Preemptor::ListCandidates(const Question& question) {
+  std::vector<Candidate> candidates;
+  if (!WhyNotEligible(question).empty()) return candidates;
+  ListPotentialNodes(question.rejections);
+  UpdateLowestPriorities();
+  Memory forgotten;
+  for (const NodeRow row : potential_) {
+    Candidate candidate{row, {}, 0};
+    const Finding finding = TryNode(question, forgotten, row, &candidate.victims);
+    if (finding.kind != Finding::Kind::kCandidate) continue;
+    candidate.violations = finding.violations;
+    candidates.push_back(std::move(candidate));
+  }
+  lowest_changes_.Skip(state_);
+  return candidates;
+}
+
 std::map<std::string, std::uint64_t> Preemptor::CountReasons(const Memory& memory) const {
   std::map<std::string, std::uint64_t> out;
   std::vector<std::uint64_t> unfit(memory.reasons.size(), 0);
@@ -227,6 +244,7 @@ Preemptor::Finding Preemptor::TryNode(const Question& question, Memory& memory, 
   for (const PodId id : state_.nodes().pods(row)) {
     if (state_.pod(id).priority < priority) victims_.push_back({id});
   }
+  question.prepared.Refresh();
   const auto mark = state_.Mark();
   for (const Victim& victim : victims_) Remove(question, victim.id, row);
   const Verdict verdict = judge_(question.prepared, question.pod, row);

@@ -70,6 +70,14 @@ class Preemptor {
   // Ranks must be fresh. The state is as before when it returns.
   Answer Find(const Question& question);
 
+  struct Candidate {
+    cluster::NodeRow node;
+    std::vector<cluster::PodId> victims;
+    std::int32_t violations = 0;
+  };
+  // Every node on which room could be made, by name. Nothing is remembered.
+  std::vector<Candidate> ListCandidates(const Question& question);
+
   [[nodiscard]] std::size_t bytes() const;
 
  private:

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 namespace knx::engine {
 
@@ -96,12 +97,15 @@ void PreparedClass::Narrow(const framework::PreFilterResult& result, std::uint8_
                           : fmt::format("node(s) didn't satisfy plugin(s) [{}] simultaneously",
                                         fmt::join(plugins, " ")));
   rejected_by_ = plugin;
+  none_left_ = true;
 }
 
-std::string PreparedClass::LeftOutReason() const {
-  std::vector<std::string_view> plugins;
-  for (const std::uint8_t index : narrowed_by_) plugins.push_back(profile_.plugins[index]->name());
-  std::sort(plugins.begin(), plugins.end());
+std::string PreparedClass::LeftOutReason(const framework::Verdict& on_nominated) const {
+  std::set<std::string_view> plugins;
+  for (const std::uint8_t index : narrowed_by_) plugins.insert(profile_.plugins[index]->name());
+  if (on_nominated.code != Code::kSuccess) {
+    plugins.insert(profile_.plugins[on_nominated.plugin]->name());
+  }
   return fmt::format("node(s) didn't satisfy plugin(s) [{}]", fmt::join(plugins, " "));
 }
 
@@ -109,12 +113,13 @@ void PreparedClass::AskScorers(const framework::Profile& profile, const framewor
   for (const auto& entry : profile.scores) {
     framework::PreScoreResult result = entry.plugin->PreScore(view);
     if (!result.outcome.ok()) {
-      outcome_ =
+      score_outcome_ =
           Outcome::Failed(fmt::format("running PreScore plugin \"{}\": {}",
                                       profile.plugins[entry.index]->name(), result.outcome.reason));
+      scorers_.clear();
       return;
     }
-    if (result.outcome.code == Code::kSkip || result.scorer == nullptr) continue;
+    if (!entry.score || result.outcome.code == Code::kSkip || result.scorer == nullptr) continue;
     NoteScope(result.scope);
     scorers_.push_back({entry.index, static_cast<std::int32_t>(entry.weight), result.scope,
                         std::move(result.scorer)});

@@ -50,13 +50,18 @@ class PreparedClass {
   // The pod as a whole was rejected (or failed) before any node was looked at.
   [[nodiscard]] const framework::Outcome& outcome() const { return outcome_; }
   [[nodiscard]] std::uint8_t rejected_by() const { return rejected_by_; }
+  // Plugins that each left some nodes over left none together: none of them alone is to blame.
+  [[nodiscard]] bool none_left() const { return none_left_; }
+  // Whether nodes can be compared. That matters only where there is more than one that fits.
+  [[nodiscard]] const framework::Outcome& score_outcome() const { return score_outcome_; }
   // Only these rows come into question (rows of nodes that exist); nullopt: all.
   [[nodiscard]] const std::optional<std::vector<cluster::NodeRow>>& only_rows() const {
     return only_rows_;
   }
   // Plugins that narrowed the nodes, by index; with the text for nodes that were left out.
+  // kube-scheduler counts among them who rejected the node the pod is nominated to.
   [[nodiscard]] const std::vector<std::uint8_t>& narrowed_by() const { return narrowed_by_; }
-  [[nodiscard]] std::string LeftOutReason() const;
+  [[nodiscard]] std::string LeftOutReason(const framework::Verdict& on_nominated) const;
 
   [[nodiscard]] bool Current() const;
   // Given by who remembers what it answered; prepared anew it has none, and nothing remembered
@@ -96,8 +101,9 @@ class PreparedClass {
               std::optional<std::vector<std::string>>& names);
 
   const framework::Profile& profile_;
-  framework::Outcome outcome_;
+  framework::Outcome outcome_, score_outcome_;
   std::uint8_t rejected_by_ = 0;
+  bool none_left_ = false;
   std::optional<std::vector<cluster::NodeRow>> only_rows_;
   std::vector<std::uint8_t> narrowed_by_;
   std::vector<PreparedFilter> filters_;

@@ -111,8 +111,8 @@ class NodeFilter {
   [[nodiscard]] virtual bool Current() const { return true; }
   // Scope kDomain: called before rows are judged for another pod, to take over what changed since.
   virtual void Refresh() {}
-  // A plan puts another pod on a node or takes it away. Only for what cannot be read from the
-  // state.
+  // A plan puts another pod on a node or takes it away; before its first change the filter was
+  // refreshed. Only for what cannot be read from the state.
   virtual void OnPodAdded(cluster::PodId, cluster::NodeRow) {}
   virtual void OnPodRemoved(cluster::PodId, cluster::NodeRow) {}
 };

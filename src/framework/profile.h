@@ -26,6 +26,7 @@ struct Profile {
     const ScorePlugin* plugin = nullptr;
     std::uint8_t index = 0;
     std::int64_t weight = 1;
+    bool score = true;  // false: asked whether it can score, and then not for scores
   };
 
   std::string scheduler_name;
@@ -36,6 +37,7 @@ struct Profile {
   // there.
   std::vector<FilterEntry> filters;
   std::vector<Entry<PostFilterPlugin>> post_filter;
+  // In the order of the score point; those that are at preScore only come after.
   std::vector<ScoreEntry> scores;
   std::vector<Entry<ReservePlugin>> reserve;
   std::vector<Entry<PermitPlugin>> permit;

@@ -117,7 +117,12 @@ class Builder {
   void FillScores() {
     ForEach<ScorePlugin>(Point::kScore, [&](const ScorePlugin* plugin, std::uint8_t index,
                                             const ResolvedPlugin& entry) {
-      out_.scores.push_back({plugin, index, entry.weight});
+      out_.scores.push_back({plugin, index, entry.weight, true});
+    });
+    ForEach<ScorePlugin>(Point::kPreScore, [&](const ScorePlugin* plugin, std::uint8_t index,
+                                               const ResolvedPlugin& entry) {
+      if (profile_.resolved.Contains(Point::kScore, entry.plugin)) return;
+      out_.scores.push_back({plugin, index, 1, false});
     });
   }
 

@@ -140,7 +140,7 @@ std::optional<std::string> InvalidValuesReason(const Requirement& requirement) {
         return fmt::format("label {} with Gt or Lt needs exactly one value, not {}",
                            requirement.key, values.size());
       }
-      if (!ParseInteger(values.front())) {
+      if (LacksInteger(requirement)) {
         return fmt::format("label {} with Gt or Lt needs a 64-bit integer, not \"{}\"",
                            requirement.key, values.front());
       }
@@ -162,6 +162,12 @@ const std::string* FindValue(const StringMap& map, std::string_view key) {
       map.begin(), map.end(), key,
       [](const auto& entry, std::string_view wanted) { return entry.first < wanted; });
   return it != map.end() && it->first == key ? &it->second : nullptr;
+}
+
+bool LacksInteger(const Requirement& requirement) {
+  const bool compares =
+      requirement.op == SelectorOperator::kGt || requirement.op == SelectorOperator::kLt;
+  return compares && requirement.values.size() == 1 && !ParseInteger(requirement.values.front());
 }
 
 std::optional<std::string> InvalidReason(const Requirement& requirement, bool field) {

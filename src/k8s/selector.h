@@ -17,6 +17,9 @@ const std::string* FindValue(const StringMap& map, std::string_view key);
 // A malformed selector matches nothing.
 bool Matches(const LabelSelector& selector, const StringMap& labels);
 
+// Compares with Gt or Lt, and with something that is no integer.
+bool LacksInteger(const Requirement& requirement);
+
 // Why a selector can never be evaluated (In without values, Gt with a word, ...); nullopt if it is
 // well formed.
 std::optional<std::string> InvalidReason(const LabelSelector& selector);

@@ -11,6 +11,7 @@
 #include "engine/engine.h"
 #include "framework/config.h"
 #include "framework/profile_builder.h"
+#include "k8s/names.h"
 #include "plugins/registry.h"
 
 namespace knx::oracle {
@@ -90,13 +91,34 @@ std::string TotalsJson(const Inquiry& inquiry) {
   return fmt::format("{{{}}}", fmt::join(nodes, ","));
 }
 
+std::string PreemptionJson(const Inquiry& inquiry) {
+  std::vector<std::string> candidates;
+  for (const Inquiry::Candidate& candidate : inquiry.candidates) {
+    candidates.push_back(fmt::format(R"({}:{{"victims":{},"pdbViolations":{}}})",
+                                     QuotedText(candidate.node), ListOf(candidate.victims),
+                                     candidate.violations));
+  }
+  return fmt::format(R"({{"candidates":{{{}}},"nominatedNodeName":{}}})",
+                     fmt::join(candidates, ","),
+                     inquiry.nomination ? QuotedText(*inquiry.nomination) : "null");
+}
+
 std::string PodJson(std::string_view name, const Inquiry& inquiry) {
+  if (inquiry.kept_out) {
+    return fmt::format(R"({{"pod":{},"preEnqueue":{{"plugin":{},"code":"{}","reasons":{}}}}})",
+                       QuotedText(name), QuotedText(inquiry.kept_out->plugin),
+                       CodeName(inquiry.kept_out->code), ListOf(inquiry.kept_out->reasons));
+  }
+  const std::string_view reason = !inquiry.chosen.empty() ? ""
+                                  : inquiry.error         ? k8s::names::kReasonSchedulerError
+                                                          : k8s::names::kReasonUnschedulable;
   return fmt::format(
       R"({{"pod":{},"prefilter":{},"nodes":{},"feasible":{},"scores":{},"totals":{},)"
-      R"("chosen":{},"message":{},"unschedulablePlugins":{}}})",
+      R"("chosen":{},"reason":{},"message":{},"unschedulablePlugins":{},"preemption":{}}})",
       QuotedText(name), PreFilterJson(inquiry), NodesJson(inquiry), ListOf(inquiry.feasible),
-      ScoresJson(inquiry), TotalsJson(inquiry), QuotedText(inquiry.chosen),
-      QuotedText(inquiry.message), ListOf(inquiry.unschedulable));
+      ScoresJson(inquiry), TotalsJson(inquiry), QuotedText(inquiry.chosen), QuotedText(reason),
+      QuotedText(inquiry.message), ListOf(inquiry.unschedulable),
+      inquiry.chosen.empty() ? PreemptionJson(inquiry) : "null");
 }
 
 engine::Event EventOf(const k8s::Object& object) {

@@ -1,6 +1,7 @@
 #include "compare.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <simdjson.h>
 
 #include <algorithm>
@@ -32,6 +33,26 @@ Fields FieldsOf(simdjson::simdjson_result<element> value) {
   object content;
   if (value.get(content) != simdjson::SUCCESS) return fields;
   for (const auto field : content) fields[std::string(field.key)] = simdjson::minify(field.value);
+  return fields;
+}
+
+// Verdicts on nodes. In which order kube-scheduler lists the extended resources that a node lacks
+// is chance.
+Fields VerdictsOf(simdjson::simdjson_result<element> value) {
+  Fields fields;
+  object content;
+  if (value.get(content) != simdjson::SUCCESS) return fields;
+  for (const auto field : content) {
+    std::vector<std::string> reasons;
+    array listed;
+    if (field.value["reasons"].get(listed) == simdjson::SUCCESS) {
+      for (const element reason : listed) reasons.push_back(simdjson::minify(reason));
+    }
+    std::sort(reasons.begin(), reasons.end());
+    fields[std::string(field.key)] =
+        fmt::format("{} {} [{}]", Plain(field.value["plugin"]), Plain(field.value["code"]),
+                    fmt::join(reasons, ","));
+  }
   return fields;
 }
 
@@ -116,6 +137,47 @@ std::optional<std::string> DifferInChoice(const element& theirs, const element& 
   return fmt::format("chosen: we take {} with {}, the greatest total is {}", chosen, of_ours, best);
 }
 
+// Ours must be one of those between which kube-scheduler takes its pick. Where there are many we
+// end the search early, as it does, and any candidate will do.
+std::optional<std::string> DifferInNomination(const element& theirs, const element& ours,
+                                              std::size_t candidates) {
+  constexpr std::size_t kAllAreLookedAt = 100;
+  std::string_view nominated;
+  if (ours["nominatedNodeName"].get(nominated) != simdjson::SUCCESS || nominated.empty() ||
+      theirs["nominatedNodeName"].is_null()) {
+    const std::string left = Shown(theirs["nominatedNodeName"]);
+    const std::string right = Shown(ours["nominatedNodeName"]);
+    if (left == right) return std::nullopt;
+    return fmt::format("nominatedNodeName: kube-scheduler says {}, we say {}", left, right);
+  }
+  if (candidates > kAllAreLookedAt) return std::nullopt;
+  array best;
+  if (theirs["best"].get(best) == simdjson::SUCCESS) {
+    for (const element node : best) {
+      if (node.get_string().value() == nominated) return std::nullopt;
+    }
+  }
+  return fmt::format("nominated: kube-scheduler takes one of {}, we take {}", Shown(theirs["best"]),
+                     nominated);
+}
+
+std::optional<std::string> DifferInPreemption(const element& theirs, const element& ours,
+                                              Shares& shares) {
+  element left;
+  element right;
+  if (theirs["preemption"].get(left) != simdjson::SUCCESS || left.is_null()) return std::nullopt;
+  if (ours["preemption"].get(right) != simdjson::SUCCESS || right.is_null()) {
+    return "preemption: kube-scheduler looks for room, we do not";
+  }
+  const Fields candidates = FieldsOf(left["candidates"]);
+  if (!candidates.empty()) ++shares.preempts;
+  if (auto difference =
+          Differ("candidate for preemption", candidates, FieldsOf(right["candidates"]))) {
+    return difference;
+  }
+  return DifferInNomination(left, right, candidates.size());
+}
+
 std::optional<std::string> DifferInPod(const element& theirs, const element& ours, Shares& shares) {
   ++shares.pods;
   std::set<std::string> rejecting;
@@ -128,7 +190,9 @@ std::optional<std::string> DifferInPod(const element& theirs, const element& our
   }
   for (const std::string& plugin : rejecting) ++shares.rejects[plugin];
 
-  if (auto difference = DifferInField(theirs, ours, "error")) return difference;
+  for (const char* field : {"error", "preEnqueue"}) {
+    if (auto difference = DifferInField(theirs, ours, field)) return difference;
+  }
   std::string_view code;
   const bool rejected = theirs["prefilter"]["code"].get(code) == simdjson::SUCCESS &&
                         code != "Success" && !code.empty();
@@ -140,7 +204,8 @@ std::optional<std::string> DifferInPod(const element& theirs, const element& our
       }
     }
   } else {
-    if (auto difference = Differ("verdict", FieldsOf(theirs["nodes"]), FieldsOf(ours["nodes"]))) {
+    if (auto difference =
+            Differ("verdict", VerdictsOf(theirs["nodes"]), VerdictsOf(ours["nodes"]))) {
       return difference;
     }
     if (auto difference = DifferInField(theirs, ours, "feasible")) return difference;
@@ -150,7 +215,8 @@ std::optional<std::string> DifferInPod(const element& theirs, const element& our
     }
     if (auto difference = DifferInChoice(theirs, ours)) return difference;
   }
-  for (const char* field : {"message", "unschedulablePlugins"}) {
+  if (auto difference = DifferInPreemption(theirs, ours, shares)) return difference;
+  for (const char* field : {"reason", "message", "unschedulablePlugins"}) {
     if (auto difference = DifferInField(theirs, ours, field)) return difference;
   }
   return std::nullopt;

@@ -16,6 +16,7 @@ struct Difference {
 // How often plugins had something to say, over all pods asked about.
 struct Shares {
   std::uint64_t pods = 0;
+  std::uint64_t preempts = 0;                    // pods for which room could be made
   std::map<std::string, std::uint64_t> rejects;  // by plugin: pods of which it rejected a node
   std::map<std::string, std::uint64_t> scores;   // by plugin: pods whose nodes it told apart
 };

@@ -21,41 +21,47 @@ std::string RequestsJson(Dice& dice) {
   return out.Done();
 }
 
-std::string PortsJson(Dice& dice) {
+std::string PortsJson(Dice& dice, std::vector<std::string>& taken) {
   std::vector<std::string> ports;
   for (std::int64_t i = dice.Between(1, 2); i > 0; --i) {
     const std::int64_t port = dice.Between(8080, 8082);
     JsonObject out;
     out.Number("containerPort", port).Number("hostPort", port);
-    if (dice.Chance(30)) out.Text("protocol", dice.Pick({"TCP", "UDP"}));
-    if (dice.Chance(40)) out.Text("hostIP", dice.Pick({"0.0.0.0", "127.0.0.1", "10.0.0.1"}));
+    const std::string protocol = dice.Chance(30) ? dice.Pick({"TCP", "UDP"}) : "";
+    if (!protocol.empty()) out.Text("protocol", protocol);
+    const std::string address =
+        dice.Chance(40) ? dice.Pick({"0.0.0.0", "127.0.0.1", "10.0.0.1"}) : "";
+    if (!address.empty()) out.Text("hostIP", address);
     ports.push_back(out.Done());
+    taken.push_back(fmt::format("{}/{}/{}", address.empty() ? "0.0.0.0" : address,
+                                protocol.empty() ? "TCP" : protocol, port));
   }
   return JsonList(ports);
 }
 
-std::string ContainerJson(Dice& dice, const std::string& name, bool init) {
+std::string ContainerJson(Dice& dice, const std::string& name, bool init,
+                          std::vector<std::string>& host_ports) {
   JsonObject out;
   out.Text("name", name);
   out.Text("image", dice.Pick({"registry/app:1", "registry/app", "registry/db:2", "other:3"}));
   if (dice.Chance(85)) {
     out.Raw("resources", JsonObject().Raw("requests", RequestsJson(dice)).Done());
   }
-  if (!init && dice.Feature("host ports", 8)) out.Raw("ports", PortsJson(dice));
+  if (!init && dice.Feature("host ports", 8)) out.Raw("ports", PortsJson(dice, host_ports));
   if (init && dice.Feature("sidecar", 40)) out.Text("restartPolicy", "Always");
   return out.Done();
 }
 
-void AddContainers(Dice& dice, JsonObject& spec) {
+void AddContainers(Dice& dice, JsonObject& spec, std::vector<std::string>& host_ports) {
   std::vector<std::string> containers;
   for (std::int64_t i = dice.Skewed(1, 4); i > 0; --i) {
-    containers.push_back(ContainerJson(dice, fmt::format("c{}", i), false));
+    containers.push_back(ContainerJson(dice, fmt::format("c{}", i), false, host_ports));
   }
   spec.Raw("containers", JsonList(containers));
   if (dice.Feature("init containers", 12)) {
     std::vector<std::string> init;
     for (std::int64_t i = dice.Between(1, 3); i > 0; --i) {
-      init.push_back(ContainerJson(dice, fmt::format("i{}", i), true));
+      init.push_back(ContainerJson(dice, fmt::format("i{}", i), true, host_ports));
     }
     spec.Raw("initContainers", JsonList(init));
   }
@@ -98,12 +104,20 @@ std::string ResizeStatus(Dice& dice) {
   return JsonList({container.Done()});
 }
 
+// Different for every pod, in no order: which of two victims that started together is the more
+// important one, kube-scheduler leaves to chance.
+std::string StartTime(std::int64_t number) {
+  constexpr std::int64_t kMinutes = 28 * 24 * 60;
+  const std::int64_t minute = number * 7919 % kMinutes;
+  return fmt::format("2026-01-{:02}T{:02}:{:02}:00Z", minute / (24 * 60) + 1, minute / 60 % 24,
+                     minute % 60);
+}
+
 std::string StatusJson(Dice& dice, const PodPlace& place) {
   JsonObject status;
   status.Text("phase", place.node.empty() ? "Pending" : "Running");
   if (!place.node.empty()) {
-    status.Text("startTime", fmt::format("2026-01-{:02}T{:02}:00:00Z", dice.Between(1, 28),
-                                         dice.Between(0, 23)));
+    status.Text("startTime", StartTime(place.number));
   }
   if (!place.nominated.empty()) status.Text("nominatedNodeName", place.nominated);
   if (!place.node.empty() && dice.Feature("resize in flight", 6)) {
@@ -136,7 +150,7 @@ PodPlan MakePlan(Dice& dice) {
                      .Done();
   }
   JsonObject spec;
-  AddContainers(dice, spec);
+  AddContainers(dice, spec, plan.host_ports);
   AddRules(dice, spec);
   spec.Number("priority", plan.priority);
   if (dice.Feature("preemptionPolicy Never", 10)) spec.Text("preemptionPolicy", "Never");
@@ -154,6 +168,9 @@ std::string PodJson(Dice& dice, const PodPlan& plan, const PodPlace& place) {
     meta.Text("deletionTimestamp", "2026-02-01T00:00:00Z").Number("deletionGracePeriodSeconds", 30);
   }
   std::string spec = "{" + plan.spec;
+  if (place.node.empty() && place.nominated.empty() && dice.Feature("scheduling gates", 2)) {
+    spec += R"(,"schedulingGates":[{"name":"example.com/b"},{"name":"example.com/a"}])";
+  }
   if (!place.node.empty()) spec += ",\"nodeName\":" + QuotedText(place.node);
   return JsonObject()
       .Text("apiVersion", "v1")

@@ -71,6 +71,12 @@ std::string PodTerms(Dice& dice, bool required_likely) {
   return out.Done();
 }
 
+// The API server does not ask whether they are numbers.
+std::vector<std::string> BoundsOf(Dice& dice) {
+  if (dice.Feature("bound that is no number", 5)) return {"many", "", "1.5"};
+  return {"1", "2", "3", "0"};
+}
+
 std::string NodeTerm(Dice& dice) {
   JsonObject term;
   std::vector<std::string> expressions;
@@ -86,7 +92,7 @@ std::string NodeTerm(Dice& dice) {
         expressions.push_back(JsonObject()
                                   .Text("key", "gen")
                                   .Text("operator", dice.Pick({"Gt", "Lt"}))
-                                  .Raw("values", JsonTexts({dice.Pick({"1", "2", "3", "0"})}))
+                                  .Raw("values", JsonTexts({dice.Pick(BoundsOf(dice))}))
                                   .Done());
         break;
       default:
@@ -175,6 +181,9 @@ std::string SpreadConstraintsJson(Dice& dice) {
     out.Number("maxSkew", dice.Between(1, 4)).Text("topologyKey", key);
     out.Text("whenUnsatisfiable", hard ? "DoNotSchedule" : "ScheduleAnyway");
     if (!dice.Feature("spread without selector", 4)) out.Raw("labelSelector", SelectorJson(dice));
+    if (dice.Feature("spread with matchLabelKeys", 12)) {
+      out.Raw("matchLabelKeys", JsonTexts({dice.Pick({"tier", "missing"})}));
+    }
     if (hard && dice.Feature("minDomains", 20)) out.Number("minDomains", dice.Between(1, 6));
     if (dice.Feature("nodeAffinityPolicy", 20)) {
       out.Text("nodeAffinityPolicy", dice.Pick({"Honor", "Ignore"}));

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "base/digest.h"
 #include "case.h"
@@ -55,6 +57,17 @@ std::string SomeNode(Dice& dice, std::int64_t nodes) {
   return fmt::format("node-{}", dice.Between(0, nodes - 1));
 }
 
+// Two pods of one node with the same host port are no cluster that can be: if one of them goes,
+// kube-scheduler takes the port for free (docs/parity.md).
+using TakenPorts = std::set<std::pair<std::string, std::string>>;
+bool TakePorts(const PodPlan& plan, const std::string& node, TakenPorts& taken) {
+  for (const std::string& port : plan.host_ports) {
+    if (taken.contains({node, port})) return false;
+  }
+  for (const std::string& port : plan.host_ports) taken.emplace(node, port);
+  return true;
+}
+
 }  // namespace
 
 std::string Case::RequestLine() const {
@@ -86,9 +99,12 @@ Case MakeCase(std::uint64_t seed, std::uint64_t number) {
   std::vector<PodPlan> plans;
   for (std::int64_t i = dice.Between(2, 30); i > 0; --i) plans.push_back(MakePlan(dice));
   const std::int64_t placed = dice.Skewed(0, std::min<std::int64_t>(2000, nodes * 15));
+  TakenPorts taken;
   for (std::int64_t i = 0; i < placed; ++i) {
-    made.objects.push_back(
-        PodJson(dice, dice.Pick(plans), {fmt::format("placed-{}", i), SomeNode(dice, nodes), ""}));
+    const PodPlan& plan = dice.Pick(plans);
+    const std::string node = SomeNode(dice, nodes);
+    if (!TakePorts(plan, node, taken)) continue;
+    made.objects.push_back(PodJson(dice, plan, {fmt::format("placed-{}", i), node, "", i}));
   }
   if (dice.Feature("nominated pods", 25)) {
     for (std::int64_t i = dice.Between(1, 6); i > 0; --i) {
@@ -99,7 +115,8 @@ Case MakeCase(std::uint64_t seed, std::uint64_t number) {
   for (std::int64_t i = dice.Between(2, 6); i > 0; --i) {
     const PodPlan plan = dice.Chance(50) ? dice.Pick(plans) : MakePlan(dice);
     const std::string name = fmt::format("asked-{}", i);
-    made.objects.push_back(PodJson(dice, plan, {name, "", ""}));
+    const std::string own = dice.Feature("own nomination", 8) ? SomeNode(dice, nodes) : "";
+    made.objects.push_back(PodJson(dice, plan, {name, "", own}));
     made.pods.push_back(plan.namespace_ + "/" + name);
   }
   made.features = dice.features();

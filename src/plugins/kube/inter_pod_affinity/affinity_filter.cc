@@ -32,6 +32,7 @@ PodAffinityFilter::PodAffinityFilter(const framework::PodView& pod) {
     const Symbol key = kinship.Get(id).topology_key;
     if (key.valid()) Of(pod.state, key).existing.Add(id, cluster::kApart, 1);
   }
+  speaks_ = !terms.near.empty() || !terms.apart.empty();
   means_itself_ = terms.near_all.valid() && relation.MeantBy(terms.near_all);
   Refresh();
 }
@@ -84,8 +85,18 @@ void PodAffinityFilter::Refresh() {
   for (OfKey& key : keys_) JudgeAll(key);
 }
 
+void PodAffinityFilter::Planned(cluster::PodId pod) {
+  if (planned_.empty()) {
+    ignores_plan_ = !speaks_ && std::all_of(keys_.begin(), keys_.end(), [](const OfKey& key) {
+      return key.existing.total() == 0;
+    });
+  }
+  if (std::erase(planned_, pod) == 0) planned_.push_back(pod);
+  if (planned_.empty()) ignores_plan_ = false;
+}
+
 void PodAffinityFilter::Filter(framework::NodeRows nodes, framework::Verdicts& out) const {
-  if (forbidden_ == 0) return;
+  if (forbidden_ == 0 || ignores_plan_) return;
   std::array<Reason, kBlock> found;
   for (std::size_t begin = 0; begin < nodes.size(); begin += kBlock) {
     const framework::NodeRows block = nodes.subspan(begin, std::min(kBlock, nodes.size() - begin));

@@ -21,6 +21,8 @@ class PodAffinityFilter final : public framework::NodeFilter {
   void Filter(framework::NodeRows nodes, framework::Verdicts& out) const override;
   void Explain(const framework::Verdict& verdict, std::vector<std::string>& reasons) const override;
   void Refresh() override;
+  void OnPodAdded(cluster::PodId pod, cluster::NodeRow) override { Planned(pod); }
+  void OnPodRemoved(cluster::PodId pod, cluster::NodeRow) override { Planned(pod); }
 
  private:
   // Why a domain is forbidden; of several reasons the first here counts.
@@ -37,6 +39,7 @@ class PodAffinityFilter final : public framework::NodeFilter {
     DomainSums near, apart, existing;
     std::vector<Reason> reasons;  // by domain
   };
+  void Planned(cluster::PodId pod);
   OfKey& Of(const cluster::State& state, Symbol key);
   void RefreshKey(OfKey& key);
   void JudgeAll(OfKey& key);
@@ -49,6 +52,12 @@ class PodAffinityFilter final : public framework::NodeFilter {
   bool may_be_first_ = false;
   std::size_t forbidden_ = 0;  // domains, over all keys
   std::vector<std::uint32_t> changed_;
+  bool speaks_ = false;  // the pod itself requires something of others
+  // Pods that a plan put somewhere else than they are.
+  std::vector<cluster::PodId> planned_;
+  // Nobody had required anything before the plan began: then kube-scheduler does not ask whether
+  // somebody whom the plan adds does.
+  bool ignores_plan_ = false;
 };
 
 }  // namespace knx::plugins

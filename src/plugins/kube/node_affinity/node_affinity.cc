@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "k8s/object_fields.h"
+#include "k8s/selector.h"
 #include "plugins/common/args.h"
 #include "plugins/common/node_matcher.h"
 #include "plugins/common/normalize.h"
@@ -119,6 +120,32 @@ std::optional<Names> NodesNamedBy(const std::vector<k8s::NodeSelectorTerm>& term
   return out;
 }
 
+// What cannot be read of the terms, in kube-scheduler's words where the API server lets it through.
+std::string ComplaintAbout(const std::vector<k8s::PreferredSchedulingTerm>& preferred) {
+  std::vector<std::string> complaints;
+  const auto complain = [&](std::string text) {
+    if (std::find(complaints.begin(), complaints.end(), text) == complaints.end())
+      complaints.push_back(std::move(text));
+  };
+  for (std::size_t i = 0; i < preferred.size(); ++i) {
+    const k8s::NodeSelectorTerm& term = preferred[i].preference;
+    bool in_their_words = false;
+    for (std::size_t j = 0; j < term.match_expressions.size(); ++j) {
+      const k8s::Requirement& requirement = term.match_expressions[j];
+      if (!k8s::LacksInteger(requirement)) continue;
+      in_their_words = true;
+      complain(
+          fmt::format("[{}].matchExpressions[{}].values[0]: Invalid value: {:?}: for 'Gt', "
+                      "'Lt' operators, the value must be an integer",
+                      i, j, requirement.values.front()));
+    }
+    if (in_their_words) continue;
+    if (const auto reason = InvalidReason(term)) complain(fmt::format("[{}].{}", i, *reason));
+  }
+  if (complaints.size() <= 1) return complaints.empty() ? "" : complaints.front();
+  return fmt::format("[{}]", fmt::join(complaints, ", "));
+}
+
 void ReadAddedAffinity(k8s::FieldReader& fields, k8s::NodeAffinity& out) {
   k8s::ReadNodeAffinity(fields, out);
   if (!fields.ok()) return;
@@ -196,12 +223,9 @@ framework::PreScoreResult NodeAffinity::PreScore(const framework::PodView& pod) 
     result.outcome = framework::Outcome::Skip();
     return result;
   }
-  for (std::size_t i = 0; i < preferred.size(); ++i) {
-    if (const auto reason = InvalidReason(preferred[i].preference)) {
-      result.outcome =
-          framework::Outcome::Failed(fmt::format("{}[{}].preference.{}", kPreferred, i, *reason));
-      return result;
-    }
+  if (std::string complaint = ComplaintAbout(preferred); !complaint.empty()) {
+    result.outcome = framework::Outcome::Failed(std::move(complaint));
+    return result;
   }
   NodePreference preference(pod.state.words());
   preference.Add(added_.preferred);

@@ -164,15 +164,15 @@ void SpreadCounts::Follow(Count& count) {
   count.position = count.counter->end();
 }
 
-// A pod that is being deleted is not counted; but kube-scheduler does not look at that when it
-// tries what a pod more or less would mean.
+// A pod that is being deleted is not counted, and none is by a selector that selects everything; but
+// kube-scheduler does not look at that when it tries what a pod more or less would mean.
 void SpreadCounts::OnPlan(cluster::PodId pod, cluster::NodeRow row, int sign) {
   Refresh();
   const cluster::Pod& record = state_.pod(pod);
-  if (!record.terminating) return;
   for (std::size_t i = 0; i < counts_.size(); ++i) {
     Count& count = counts_[i];
-    if (count.counter == nullptr || !count.counted.Test(row.index)) continue;
+    const bool follows_state = count.counter != nullptr && !record.terminating;
+    if (follows_state || !count.counted.Test(row.index)) continue;
     if (!state_.kinship().Means(count.constraint.selector, record.kin)) continue;
     const auto opposite = std::find_if(
         corrections_.begin(), corrections_.end(),

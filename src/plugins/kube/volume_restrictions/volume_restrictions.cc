@@ -56,10 +56,12 @@ class RestrictionsFilter final : public framework::NodeFilter {
         disks_(std::move(disks)),
         exclusive_(std::move(exclusive)),
         claims_seen_(pod.state.volumes().generation(cluster::Volumes::Kind::kClaim)),
-        in_use_(ExclusiveInUse()) {}
+        in_use_(CountInUse()) {}
 
   void Filter(framework::NodeRows nodes, framework::Verdicts& out) const override {
-    const bool in_use = ExclusiveInUse();
+    // Where nothing was in the way before a plan, kube-scheduler does not look again.
+    const bool skips = disks_.empty() && in_use_ == 0;
+    const bool in_use = !skips && in_use_ + planned_ > 0;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       if (!disks_.empty() && DiskInUse(nodes[i])) {
         out.Reject(i, Code::kUnschedulable, kDisk);
@@ -78,8 +80,10 @@ class RestrictionsFilter final : public framework::NodeFilter {
   }
   [[nodiscard]] bool Current() const override {
     return claims_seen_ == state_.volumes().generation(cluster::Volumes::Kind::kClaim) &&
-           in_use_ == ExclusiveInUse();
+           in_use_ == CountInUse();
   }
+  void OnPodAdded(cluster::PodId pod, cluster::NodeRow) override { planned_ += CountUses(pod); }
+  void OnPodRemoved(cluster::PodId pod, cluster::NodeRow) override { planned_ -= CountUses(pod); }
 
  private:
   [[nodiscard]] bool DiskInUse(cluster::NodeRow row) const {
@@ -88,17 +92,38 @@ class RestrictionsFilter final : public framework::NodeFilter {
       return Conflict(disks_, state_.class_of(pod).spec.volumes);
     });
   }
-  // By a pod on whatever node.
-  [[nodiscard]] bool ExclusiveInUse() const {
-    return std::any_of(exclusive_.begin(), exclusive_.end(),
-                       [&](const std::string& claim) { return state_.volumes().InUse(claim); });
+  // Claims that a pod on some node uses, each once: there should be no second user.
+  [[nodiscard]] std::int64_t CountInUse() const {
+    return std::count_if(exclusive_.begin(), exclusive_.end(), [&](const std::string& claim) {
+      const auto& users = state_.volumes().UsersOf(claim);
+      return std::any_of(users.begin(), users.end(), [&](const cluster::Volumes::User& user) {
+        return !user.ephemeral && state_.nodes().has_node(user.row);
+      });
+    });
+  }
+  // Uses by a pod that a plan moves. kube-scheduler goes by the name of the claim alone, whatever
+  // the namespace.
+  [[nodiscard]] std::int64_t CountUses(cluster::PodId pod) const {
+    if (exclusive_.empty()) return 0;
+    std::int64_t uses = 0;
+    for (const cluster::ClaimUse& use : state_.class_of(pod).claims) {
+      if (use.ephemeral) continue;
+      uses += std::any_of(exclusive_.begin(), exclusive_.end(), [&](const std::string& claim) {
+        return NameOf(claim) == NameOf(use.key);
+      });
+    }
+    return uses;
+  }
+  static std::string_view NameOf(std::string_view claim) {
+    return claim.substr(claim.find('/') + 1);
   }
 
   const cluster::State& state_;
   std::vector<k8s::Volume> disks_;
   std::vector<std::string> exclusive_;  // claims that only one pod may use
   std::uint64_t claims_seen_;
-  bool in_use_;
+  std::int64_t in_use_;
+  std::int64_t planned_ = 0;  // uses more, or fewer, by a plan
 };
 
 bool IsExclusive(const k8s::PersistentVolumeClaim& claim) {
@@ -154,7 +179,8 @@ framework::PreFilterResult VolumeRestrictions::PreFilter(const framework::PodVie
       result.outcome = Outcome::Unresolvable(ClaimNotFound(use.key));
       return result;
     }
-    if (IsExclusive(*claim)) exclusive.push_back(use.key);
+    const bool listed = std::find(exclusive.begin(), exclusive.end(), use.key) != exclusive.end();
+    if (IsExclusive(*claim) && !listed) exclusive.push_back(use.key);
   }
   if (disks.empty() && !has_claims) {
     result.outcome = Outcome::Skip();
