@@ -1,6 +1,7 @@
 #include "cluster/node_table.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/check.h"
 
@@ -10,16 +11,21 @@ namespace {
 const Column kZeroColumn;
 const Bitmap kEmptyBitmap;
 
-// Sums wrap instead of overflowing, so that taking back what was added always gives the old value.
-std::int64_t WrappingAdd(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-}
-
-std::int64_t WrappingSubtract(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
-}
-
 }  // namespace
+
+void Column::AddExactly(NodeRow row, __int128 change) {
+  const auto found = std::find_if(beyond_.begin(), beyond_.end(),
+                                  [row](const auto& entry) { return entry.first == row; });
+  const bool was_beyond = found != beyond_.end();
+  const __int128 sum = (was_beyond ? found->second : values_[row.index]) + change;
+  constexpr __int128 kLeast = std::numeric_limits<std::int64_t>::min();
+  constexpr __int128 kMost = std::numeric_limits<std::int64_t>::max();
+  values_[row.index] = static_cast<std::int64_t>(std::clamp(sum, kLeast, kMost));
+  const bool is_beyond = sum < kLeast || sum > kMost;
+  if (was_beyond && !is_beyond) beyond_.erase(found);
+  if (was_beyond && is_beyond) found->second = sum;
+  if (!was_beyond && is_beyond) beyond_.emplace_back(row, sum);
+}
 
 NodeRow NodeTable::RowFor(std::string_view name) {
   if (const auto it = by_name_.find(name); it != by_name_.end()) return it->second;
@@ -129,10 +135,21 @@ void NodeTable::PlaceInTopologies(NodeRow row) {
   topologies_.ForEach([&](Symbol key, Topology& topology) { topology.Set(row, Label(row, key)); });
 }
 
+// The same for every column that a pod counts in.
+template <auto apply>
+void NodeTable::Account(NodeRow row, const Usage& usage) {
+  for (const ResourceAmount& entry : usage.requests) {
+    if (entry.id.index >= requested_.size()) requested_.resize(entry.id.index + 1);
+    (requested_[entry.id.index].*apply)(row, rows_.size(), entry.amount);
+  }
+  (assumed_cpu_.*apply)(row, rows_.size(), usage.assumed_cpu);
+  (assumed_memory_.*apply)(row, rows_.size(), usage.assumed_memory);
+}
+
 void NodeTable::AddPod(NodeRow row, PodId pod, const Usage& usage) {
   rows_[row.index].pods.push_back(pod);
   rows_[row.index].ports.Add(usage.ports);
-  Account(row, usage, +1);
+  Account<&Column::Add>(row, usage);
 }
 
 void NodeTable::RemovePod(NodeRow row, PodId pod, const Usage& usage) {
@@ -142,18 +159,7 @@ void NodeTable::RemovePod(NodeRow row, PodId pod, const Usage& usage) {
   *it = pods.back();
   pods.pop_back();
   rows_[row.index].ports.Remove(usage.ports);
-  Account(row, usage, -1);
-}
-
-void NodeTable::Account(NodeRow row, const Usage& usage, int sign) {
-  const auto apply = [sign](std::int64_t& cell, std::int64_t amount) {
-    cell = sign > 0 ? WrappingAdd(cell, amount) : WrappingSubtract(cell, amount);
-  };
-  for (const ResourceAmount& entry : usage.requests) {
-    apply(Cell(requested_, entry.id, row), entry.amount);
-  }
-  apply(assumed_cpu_.At(row, rows_.size()), usage.assumed_cpu);
-  apply(assumed_memory_.At(row, rows_.size()), usage.assumed_memory);
+  Account<&Column::Subtract>(row, usage);
 }
 
 void NodeTable::Release(NodeRow row) {

@@ -45,10 +45,33 @@ class Column {
     if (values_.size() < rows) values_.resize(rows, 0);
     return values_[row.index];
   }
-  [[nodiscard]] std::size_t bytes() const { return values_.capacity() * sizeof(std::int64_t); }
+  // Sums. One that has no room in 64 bits is shown as the nearest number that has, and kept exactly
+  // beside, so that taking back what was added always gives the old value.
+  void Add(NodeRow row, std::size_t rows, std::int64_t amount) {
+    std::int64_t& value = At(row, rows);
+    std::int64_t sum = 0;
+    if (!beyond_.empty() || __builtin_add_overflow(value, amount, &sum)) [[unlikely]] {
+      return AddExactly(row, amount);
+    }
+    value = sum;
+  }
+  void Subtract(NodeRow row, std::size_t rows, std::int64_t amount) {
+    std::int64_t& value = At(row, rows);
+    std::int64_t rest = 0;
+    if (!beyond_.empty() || __builtin_sub_overflow(value, amount, &rest)) [[unlikely]] {
+      return AddExactly(row, -static_cast<__int128>(amount));
+    }
+    value = rest;
+  }
+  [[nodiscard]] std::size_t bytes() const {
+    return values_.capacity() * sizeof(std::int64_t) + beyond_.capacity() * sizeof(beyond_[0]);
+  }
 
  private:
+  void AddExactly(NodeRow row, __int128 change);
+
   std::vector<std::int64_t> values_;
+  std::vector<std::pair<NodeRow, __int128>> beyond_;  // sums that 64 bits have no room for
 };
 
 class NodeTable {
@@ -103,8 +126,7 @@ class NodeTable {
   [[nodiscard]] const UsedPorts& ports(NodeRow row) const { return rows_[row.index].ports; }
   [[nodiscard]] std::span<const PodId> pods(NodeRow row) const { return rows_[row.index].pods; }
 
-  // What one pod takes. Subtracting must undo adding exactly, so sums are kept in wrapping
-  // arithmetic and clamped requests keep them far from the edge.
+  // What one pod takes.
   struct Usage {
     std::span<const ResourceAmount> requests;
     std::int64_t assumed_cpu = 0, assumed_memory = 0;
@@ -124,7 +146,8 @@ class NodeTable {
   };
   static const Column& ColumnOf(const std::vector<Column>& columns, ResourceId id);
   std::int64_t& Cell(std::vector<Column>& columns, ResourceId id, NodeRow row);
-  void Account(NodeRow row, const Usage& usage, int sign);
+  template <auto apply>  // Add or Subtract of a column
+  void Account(NodeRow row, const Usage& usage);
   void IndexLabels(NodeRow row, bool add);
   void PlaceInTopologies(NodeRow row);
 

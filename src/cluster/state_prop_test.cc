@@ -111,6 +111,7 @@ k8s::Pod RandomPod(int i, bool may_have_node) {
   PodBuilder pod("pod-" + std::to_string(i));
   pod.Asks("cpu", std::to_string(*rc::gen::inRange(1, 5) * 100) + "m");
   if (*rc::gen::arbitrary<bool>()) pod.Asks("example.com/gpu", "1");
+  if (*rc::gen::inRange(0, 4) == 0) pod.Asks("memory", *rc::gen::element("3Ei", "7Ei", "9Ei"));
   if (*rc::gen::arbitrary<bool>()) pod.Port(*rc::gen::element(80, 81));
   if (*rc::gen::arbitrary<bool>()) pod.Label("app", *rc::gen::element<std::string>("a", "b"));
   if (*rc::gen::arbitrary<bool>()) AddRelations(pod);

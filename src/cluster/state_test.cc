@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <vector>
+
 #include "cluster/testing/builders.h"
 
 namespace knx::cluster {
@@ -35,6 +38,30 @@ TEST_F(StateTest, APodTakesRoomOnItsNodeUntilItIsGone) {
   state_.RemovePod(pod);
   EXPECT_EQ(Requested("n1", kCpu), 0);
   EXPECT_EQ(state_.nodes().pod_count(Row("n1")), 0);
+}
+
+TEST_F(StateTest, SumsBeyondEveryNumberAreTheGreatestUntilEnoughHasLeft) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kSeven = std::int64_t{7} << 60;  // 7Ei; there is room for one of them
+  state_.UpsertNode(SmallNode("n1"));
+  std::vector<PodId> pods;
+  for (const char* name : {"a", "b", "c"}) {
+    pods.push_back(
+        state_.AddPod(PodBuilder(name).Asks("memory", "7Ei").Asks("cpu", "9Ei").On("n1")));
+  }
+  state_.AddPod(PodBuilder("small").Asks("memory", "1Gi").On("n1"));
+  EXPECT_EQ(Requested("n1", kMemory), kMost);
+  EXPECT_EQ(Requested("n1", kCpu), kMost);
+  EXPECT_EQ(state_.nodes().assumed_memory()[Row("n1")], kMost);
+  EXPECT_EQ(state_.Verify().value_or("equal"), "equal");
+  state_.RemovePod(pods[1]);
+  EXPECT_EQ(Requested("n1", kMemory), kMost);
+  EXPECT_EQ(state_.Verify().value_or("equal"), "equal");
+  state_.RemovePod(pods[0]);
+  EXPECT_EQ(Requested("n1", kMemory), kSeven + (std::int64_t{1} << 30));
+  state_.RemovePod(pods[2]);
+  EXPECT_EQ(Requested("n1", kMemory), std::int64_t{1} << 30);
+  EXPECT_EQ(Requested("n1", kCpu), 0);
 }
 
 TEST_F(StateTest, ARowLivesAsLongAsANodeOrAPodNamesIt) {

@@ -158,13 +158,16 @@ std::optional<NoRoom> Overfills(const ProfileRules& rules, const Guest& guest,
     if (static_cast<std::int64_t>(others.size()) + 1 > room) {
       return NoRoom{"pod-count", fmt::format("{} pods of {}", others.size() + 1, room)};
     }
-    Amounts sum = *guest.requests;
-    for (const Guest& other : others) Add(sum, *other.requests);
+    Amounts taken;
+    for (const Guest& other : others) Add(taken, *other.requests);
     for (const auto& [name, wanted] : *guest.requests) {
       if (wanted <= 0 || Ignored(rules, name)) continue;
-      if (sum[name] > AmountOf(allocatable, name)) {
-        return NoRoom{"capacity",
-                      fmt::format("{} of {} {}", sum[name], AmountOf(allocatable, name), name)};
+      // What is taken may be more than can be counted; then nothing is left either way.
+      const std::int64_t whole = AmountOf(allocatable, name);
+      const std::int64_t used = AmountOf(taken, name);
+      if (wanted > whole - used) {
+        return NoRoom{"capacity", fmt::format("{} of {} {}", cluster::SaturatingAdd(used, wanted),
+                                              whole, name)};
       }
     }
   }
