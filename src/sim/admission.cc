@@ -66,8 +66,7 @@ Status AdmitPriority(const Store& store, k8s::Pod& pod) {
 
 // Pods stay on a node that is in trouble for five minutes unless they say otherwise.
 void AddDefaultTolerations(k8s::PodSpec& spec) {
-  for (const std::string_view key : {std::string_view("node.kubernetes.io/not-ready"),
-                                     std::string_view("node.kubernetes.io/unreachable")}) {
+  for (const std::string_view key : {kTaintNotReady, kTaintUnreachable}) {
     const auto covers = [key](const k8s::Toleration& t) {
       return (t.key == key || t.key.empty()) &&
              (t.effect == k8s::TaintEffect::kNoExecute || t.effect == k8s::TaintEffect::kNone);
@@ -254,6 +253,33 @@ void AdmitNode(k8s::Node& node, Time now) {
                   .message = "kubelet is posting ready status",
                   .last_transition = {}},
                  now);
+  }
+  TaintByConditions(node);
+}
+
+void TaintByConditions(k8s::Node& node) {
+  struct Rule {
+    std::string_view condition, status, key;
+    bool evicts;
+  };
+  constexpr std::array<Rule, 6> kRules = {{
+      {"Ready", "False", kTaintNotReady, true},
+      {"Ready", "Unknown", kTaintUnreachable, true},
+      {"MemoryPressure", "True", "node.kubernetes.io/memory-pressure", false},
+      {"DiskPressure", "True", "node.kubernetes.io/disk-pressure", false},
+      {"PIDPressure", "True", "node.kubernetes.io/pid-pressure", false},
+      {"NetworkUnavailable", "True", "node.kubernetes.io/network-unavailable", false},
+  }};
+  const auto add = [&node](std::string_view key, k8s::TaintEffect effect) {
+    const auto same = [&](const k8s::Taint& t) { return t.key == key && t.effect == effect; };
+    if (std::any_of(node.taints.begin(), node.taints.end(), same)) return;
+    node.taints.push_back({.key = std::string(key), .value = {}, .effect = effect});
+  };
+  for (const Rule& rule : kRules) {
+    const k8s::Condition* condition = FindCondition(node.conditions, rule.condition);
+    if (condition == nullptr || condition->status != rule.status) continue;
+    add(rule.key, k8s::TaintEffect::kNoSchedule);
+    if (rule.evicts) add(rule.key, k8s::TaintEffect::kNoExecute);
   }
 }
 

@@ -18,6 +18,10 @@ Status AdmitPodUpdate(const k8s::Pod& before, const k8s::Pod& after);
 Status AdmitPriorityClass(const Store& store, k8s::PriorityClass& priority_class);
 // Also what a kubelet says of its node when it registers it: hostname, room for 110 pods, ready.
 void AdmitNode(k8s::Node& node, Time now);
+// What the node controller makes of a node's conditions, which the scheduler does not look at.
+void TaintByConditions(k8s::Node& node);
+inline constexpr std::string_view kTaintNotReady = "node.kubernetes.io/not-ready";
+inline constexpr std::string_view kTaintUnreachable = "node.kubernetes.io/unreachable";
 
 // system-cluster-critical and system-node-critical, which every cluster has.
 std::vector<k8s::PriorityClass> SystemPriorityClasses();

@@ -9,13 +9,16 @@
 #include "k8s/names.h"
 #include "k8s/owner.h"
 #include "k8s/selector.h"
+#include "sim/admission.h"
 
 namespace knx::sim {
 namespace {
 
-constexpr std::string_view kUnreachable = "node.kubernetes.io/unreachable";
-
+// The taints that went with what it was before go.
 void SetNodeReady(k8s::Node& node, bool ready, Time now) {
+  std::erase_if(node.taints, [](const k8s::Taint& taint) {
+    return taint.key == kTaintNotReady || taint.key == kTaintUnreachable;
+  });
   SetCondition(node.conditions,
                {.type = "Ready",
                 .status = ready ? "True" : "Unknown",
@@ -24,6 +27,7 @@ void SetNodeReady(k8s::Node& node, bool ready, Time now) {
                                  : "Kubelet stopped posting node status.",
                 .last_transition = {}},
                now);
+  TaintByConditions(node);
 }
 
 bool BelongsToDaemonSet(const k8s::Pod& pod) {
@@ -55,9 +59,6 @@ void NodeLifecycle::BecomeUnreachable(const std::string& node, std::uint64_t lif
   if (lives_[node] != life || store_.Find<k8s::Node>(node) == nullptr) return;
   (void)api_.UpdateNode(node, Actor::kController, [this](k8s::Node& changed) {
     SetNodeReady(changed, false, agenda_.now());
-    for (const auto effect : {k8s::TaintEffect::kNoSchedule, k8s::TaintEffect::kNoExecute}) {
-      changed.taints.push_back({.key = std::string(kUnreachable), .value = {}, .effect = effect});
-    }
   });
   const std::set<std::string> keys = store_.PodsOn(node);
   for (const std::string& key : keys) {
@@ -82,7 +83,6 @@ Status NodeLifecycle::Restart(const std::string& node) {
   kubelets_.Restart(node);
   return api_.UpdateNode(node, Actor::kKubelet, [this](k8s::Node& changed) {
     SetNodeReady(changed, true, agenda_.now());
-    std::erase_if(changed.taints, [](const k8s::Taint& t) { return t.key == kUnreachable; });
   });
 }
 
