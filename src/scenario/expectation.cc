@@ -55,7 +55,26 @@ std::string TextMatch::ToString() const {
   return fmt::format("{}", fmt::join(parts, " and "));
 }
 
-std::string Expectation::ToString() const {
+std::string EventExpectation::ToString() const {
+  std::string out = fmt::format("{} events {}", count.ToString(), reason);
+  if (!type.empty()) out += fmt::format(" of type {}", type);
+  if (!note.empty()) out += fmt::format(" with note {}", note.ToString());
+  return out;
+}
+
+std::string NodeExpectation::ToString() const {
+  std::vector<std::string> parts;
+  if (pods) parts.push_back(fmt::format("with {} pods", pods->ToString()));
+  for (const auto& [resource, amount] : requested) {
+    parts.push_back(fmt::format("with {} {} requested", amount.ToString(), resource));
+  }
+  if (ready) parts.emplace_back(*ready ? "ready" : "not ready");
+  if (unschedulable) parts.emplace_back(*unschedulable ? "unschedulable" : "schedulable");
+  return fmt::format("node {} {}", name,
+                     parts.empty() ? "there" : fmt::format("{}", fmt::join(parts, " and ")));
+}
+
+std::vector<std::string> Expectation::AboutPods() const {
   std::vector<std::string> parts;
   const std::pair<std::string_view, const std::optional<NumberRange>&> numbers[] = {
       {"there", count},
@@ -65,9 +84,7 @@ std::string Expectation::ToString() const {
       {"succeeded", succeeded},
       {"failed", failed},
       {"being deleted", terminating},
-      {"attempts", attempts},
-      {"evictions", evictions},
-      {"bind failures", bind_failures}};
+      {"attempts", attempts}};
   for (const auto& [what, range] : numbers) {
     if (range) parts.push_back(fmt::format("{} {}", range->ToString(), what));
   }
@@ -78,18 +95,20 @@ std::string Expectation::ToString() const {
   if (!reason.empty()) parts.push_back(fmt::format("waiting with reason {}", reason));
   if (!message.empty()) parts.push_back(fmt::format("waiting with message {}", message.ToString()));
   if (!spread.counts.empty()) parts.push_back(fmt::format("per {} {}", spread.by, spread.counts));
-  if (spread.max_skew)
+  if (spread.max_skew) {
     parts.push_back(fmt::format("skew by {} <= {}", spread.by, *spread.max_skew));
-  for (const EventExpectation& event : events) {
-    parts.push_back(fmt::format("{} events {} {}", event.count.ToString(), event.reason,
-                                event.note.ToString()));
   }
-  for (const NodeExpectation& node : nodes) {
-    parts.push_back(
-        fmt::format("node {}{}", node.name,
-                    node.pods ? fmt::format(" with {} pods", node.pods->ToString()) : ""));
-  }
-  return fmt::format("{}: {}", pods.ToString(), fmt::join(parts, ", "));
+  for (const EventExpectation& event : events) parts.push_back(event.ToString());
+  return parts;
+}
+
+std::string Expectation::ToString() const {
+  std::vector<std::string> parts = AboutPods();
+  if (!parts.empty()) parts.front() = fmt::format("{}: {}", pods.ToString(), parts.front());
+  if (evictions) parts.push_back(fmt::format("{} evictions", evictions->ToString()));
+  if (bind_failures) parts.push_back(fmt::format("{} bind failures", bind_failures->ToString()));
+  for (const NodeExpectation& node : nodes) parts.push_back(node.ToString());
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 }  // namespace knx::scenario

@@ -45,6 +45,7 @@ struct EventExpectation {
   std::string type;  // "Normal", "Warning"; empty: either
   TextMatch note;
   NumberRange count{.min = 1};
+  [[nodiscard]] std::string ToString() const;
 };
 
 struct NodeExpectation {
@@ -52,6 +53,7 @@ struct NodeExpectation {
   std::optional<NumberRange> pods;  // that take room there
   k8s::ResourceList requested;
   std::optional<bool> ready, unschedulable;
+  [[nodiscard]] std::string ToString() const;
 };
 
 struct Expectation {
@@ -76,6 +78,9 @@ struct Expectation {
 
   // What is expected, in words, without the time.
   [[nodiscard]] std::string ToString() const;
+
+ private:
+  [[nodiscard]] std::vector<std::string> AboutPods() const;
 };
 
 }  // namespace knx::scenario

@@ -180,6 +180,30 @@ TEST(Numbered, ReplacesNumbersAndNothingElse) {
   for (const Case& c : cases) EXPECT_EQ(Numbered(std::string_view(c.text), 10), c.want) << c.text;
 }
 
+TEST(Expectation, SaysInWordsEverythingThatItAsksFor) {
+  struct Case {
+    const char *expect, *want;
+  };
+  const Case cases[] = {
+      {"{ pod: a-*, placed: \"2..3\", running: 1 }", "pods a-*: 2..3 placed, 1 running"},
+      {"{ placed: 1, evictions: 0 }", "all pods: 1 placed, 0 evictions"},
+      {"{ evictions: \">= 1\", bind_failures: 2 }", ">= 1 evictions, 2 bind failures"},
+      {"{ nodes: [{ name: n1 }] }", "node n1 there"},
+      {"{ nodes: [{ name: n1, ready: false }, { name: n2, pods: 2, requested: { cpu: 1500m }, "
+       "ready: true, unschedulable: true }] }",
+       "node n1 not ready, node n2 with 2 pods and with 1500m cpu requested and ready and "
+       "unschedulable"},
+      {"{ pod: a, events: [{ reason: R, type: Warning, note_prefix: no, count: 3 }] }",
+       "pod a: 3 events R of type Warning with note beginning with \"no\""},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.expect);
+    const auto read = Read(fmt::format("scenario: s\nwhy: w\nsteps:\n- expect: {}\n", c.expect));
+    ASSERT_TRUE(read.ok()) << read.error().ToString();
+    EXPECT_EQ(std::get<Expectation>(read->steps[0].what).ToString(), c.want);
+  }
+}
+
 TEST(ParseNumberRange, ReadsNumbersAndRanges) {
   struct Case {
     const char* text;

@@ -126,5 +126,97 @@ TEST(Warnings, NameTheJobWhosePodsNeverEnd) {
               IsEmpty());
 }
 
+// ---- the end of a run ----
+
+constexpr const char* kLongSteps = R"(
+- create: { pod: a, run_for: 1h }
+- expect: { pod: a, running: 1, within: 5s }
+- expect: { pod: a, succeeded: 1, within: 2h }
+- create: { pod: b }
+- expect: { pod: b, placed: 1, within: 5s }
+- run_for: 1h
+)";
+
+TEST(Until, LeavesNoExpectationAsMetThatWasNotReached) {
+  SimulationRequest request = RequestFor(std::string(kOneNode) + kLongSteps);
+  request.until = Duration::Seconds(10);
+  const SimulationResult result = Outcome(request);
+  EXPECT_FALSE(result.ok());
+  EXPECT_EQ(result.ended, Duration::Seconds(10));
+  ASSERT_EQ(result.expectations.size(), 3U);
+  EXPECT_TRUE(result.expectations[0].met);
+  EXPECT_FALSE(result.expectations[1].met);
+  EXPECT_TRUE(result.expectations[1].reached);
+  EXPECT_EQ(result.expectations[1].found,
+            "0 succeeded (a on n1) (at 10.000000s, where the run ended before the time was up)");
+  EXPECT_FALSE(result.expectations[2].met);
+  EXPECT_FALSE(result.expectations[2].reached);
+  EXPECT_EQ(result.expectations[2].expected, "pod b: 1 placed, within 5s");
+  EXPECT_EQ(result.expectations[2].found, "not reached: the run ended at 10.000000s");
+  EXPECT_EQ(result.steps_undone, 3);
+  EXPECT_EQ(result.warnings.front(), "s.yaml:9: the run ended before this step and the 2 after it");
+}
+
+TEST(Until, CutsWhatWasToStayTrueAndWhatWasDueLater) {
+  struct Case {
+    const char *name, *step, *found;
+  };
+  const Case cases[] = {
+      {"for", "- expect: { count: 0, for: 1h }\n", "true for 10.000000s so far (at 10.000000s, wh"},
+      {"at", "- { at: 11s, expect: { count: 0 } }\n", "not reached: the run ended at 10.000000s"},
+      {"run_for", "- run_for: 11s\n- expect: { count: 0 }\n", "not reached: the run ended"},
+      {"settle", "- create: { pod: a, run_for: 1m }\n- settle: 1h\n- expect: { count: 1 }\n",
+       "not reached: the run ended"},
+      {"not_before", "- expect: { count: 1, not_before: 20s, within: 30s }\n",
+       "0 there (no such pod) (at 10.000000s, where the run ended before"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    SimulationRequest request = RequestFor(std::string(kOneNode) + c.step);
+    request.until = Duration::Seconds(10);
+    const SimulationResult result = Outcome(request);
+    EXPECT_FALSE(result.ok());
+    ASSERT_EQ(result.expectations.size(), 1U);
+    EXPECT_THAT(result.expectations[0].found, HasSubstr(c.found));
+  }
+}
+
+TEST(Until, ReachesWhatIsDueAtItsLastMoment) {
+  SimulationRequest request = RequestFor(
+      std::string(kOneNode) + "- create: { pod: a }\n- run_for: 10s\n- expect: { running: 1 }\n");
+  request.until = Duration::Seconds(10);
+  const SimulationResult result = Outcome(request);
+  EXPECT_TRUE(result.ok());
+  EXPECT_EQ(result.expectations.size(), 1U);
+  EXPECT_EQ(result.steps_undone, 0);
+}
+
+TEST(AnInterruption, IsNoFailure) {
+  SimulationRequest request = RequestFor(std::string(kOneNode) + kLongSteps);
+  request.progress = [](const SimulationProgress& progress) { return progress.finished == 0; };
+  const SimulationResult result = Outcome(request);
+  EXPECT_TRUE(result.stopped);
+  EXPECT_TRUE(result.ok());
+  ASSERT_EQ(result.expectations.size(), 3U);
+  EXPECT_FALSE(result.expectations[2].met);
+  EXPECT_FALSE(result.expectations[2].reached);
+  EXPECT_THAT(result.expectations[2].found, HasSubstr("not reached: the run was interrupted at"));
+}
+
+TEST(AnInterruption, OfAWaitLeavesTheExpectationOpen) {
+  SimulationRequest request = RequestFor(std::string(kOneNode) +
+                                         "- create: { pod: a }\n- expect: { pod: a, failed: 1, "
+                                         "within: 1h }\n- expect: { placed: 1, for: 1h }\n");
+  request.progress = [](const SimulationProgress& progress) { return progress.placed == 0; };
+  const SimulationResult result = Outcome(request);
+  EXPECT_TRUE(result.stopped);
+  EXPECT_TRUE(result.ok());
+  ASSERT_EQ(result.expectations.size(), 2U);
+  EXPECT_FALSE(result.expectations[0].reached);
+  EXPECT_THAT(result.expectations[0].found,
+              HasSubstr("not decided when the run was interrupted at 0.003000s: 0 failed"));
+  EXPECT_FALSE(result.expectations[1].reached);
+}
+
 }  // namespace
 }  // namespace knx::sim

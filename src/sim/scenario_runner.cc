@@ -8,6 +8,23 @@
 #include "sim/judgement.h"
 
 namespace knx::sim {
+namespace {
+
+// Of an expectation that nobody has judged yet.
+ExpectationResult ResultFor(const scenario::Expectation& expectation, const SourcePlace& place) {
+  ExpectationResult out;
+  out.place = place;
+  out.expected = expectation.ToString();
+  const auto add = [&out](std::string_view word, const std::optional<Duration>& span) {
+    if (span.has_value()) out.expected += fmt::format(", {} {}", word, FormatDuration(*span));
+  };
+  add("within", expectation.within);
+  add("not before", expectation.not_before);
+  add("for", expectation.stays);
+  return out;
+}
+
+}  // namespace
 
 ScenarioRunner::ScenarioRunner(Cluster& cluster, const scenario::Scenario& scenario,
                                std::function<bool()> go_on)
@@ -22,19 +39,35 @@ Status ScenarioRunner::Run(std::optional<Duration> until) {
     KNX_TRY_DONE(CreateOne(object, object.first));
   }
   cluster_.scheduler().Start({});
-  for (const scenario::Step& step : scenario_.steps) {
+  std::size_t next = 0;
+  while (next < scenario_.steps.size() && Going()) {
+    const scenario::Step& step = scenario_.steps[next];
     if (step.at.has_value() && !RunUntil(*step.at)) break;
+    ++next;
     if (auto done = Do(step); !done.ok()) {
       Error error = std::move(done).error();
       if (error.place.line == 0) error.place = step.place;
       return std::move(error).Within(step.path);
     }
     if (late_error_.has_value()) return *late_error_;
-    if (stopped_ || cluster_.violation().has_value() || cluster_.now() >= end_) break;
   }
-  if (until.has_value()) RunUntil(*until);
+  if (until.has_value() && Going()) RunUntil(*until);
   if (late_error_.has_value()) return *late_error_;
+  if (!cluster_.violation().has_value()) LeaveUndone(std::span(scenario_.steps).subspan(next));
   return Ok();
+}
+
+void ScenarioRunner::LeaveUndone(std::span<const scenario::Step> steps) {
+  undone_ = steps;
+  for (const scenario::Step& step : steps) {
+    const auto* expectation = std::get_if<scenario::Expectation>(&step.what);
+    if (expectation == nullptr) continue;
+    ExpectationResult& result = results_.emplace_back(ResultFor(*expectation, step.place));
+    result.reached = false;
+    result.found =
+        fmt::format("not reached: the run {} at {}", stopped_ ? "was interrupted" : "ended",
+                    observe::FormatAt(cluster_.now()));
+  }
 }
 
 Status ScenarioRunner::Do(const scenario::Step& step) {
@@ -54,12 +87,15 @@ bool ScenarioRunner::StepOnce(Duration limit) {
 bool ScenarioRunner::RunUntil(Duration when) {
   while (StepOnce(when)) {
   }
-  return !stopped_ && !late_error_.has_value() && !cluster_.violation().has_value() && when <= end_;
+  NoteIfCut(when);
+  return Going();
 }
 
 bool ScenarioRunner::Settle(Duration limit) {
   while (!cluster_.Settled()) {
-    if (!StepOnce(limit)) return false;
+    if (StepOnce(limit)) continue;
+    NoteIfCut(limit);
+    return false;
   }
   cluster_.CheckSettled();
   return true;
@@ -98,7 +134,9 @@ bool ScenarioRunner::RunUntilMet(Duration deadline, const std::function<bool()>&
     lines = lines_now;
     if (met()) return true;
   }
-  return met();
+  const bool at_last = met();
+  if (!at_last) NoteIfCut(deadline);
+  return at_last;
 }
 
 std::optional<std::string> ScenarioRunner::Judge(const scenario::Expectation& expectation) {
@@ -121,26 +159,24 @@ std::optional<std::string> ScenarioRunner::Judge(const scenario::Expectation& ex
     return fmt::format("after {} no more: {}", observe::FormatAt(cluster_.now() - met_at),
                        *unmet());
   }
-  return std::nullopt;
+  if (!cut_ && !stopped_) return std::nullopt;
+  return fmt::format("true for {} so far", observe::FormatAt(cluster_.now() - met_at));
 }
 
 Status ScenarioRunner::Do(const scenario::Expectation& expectation) {
-  ExpectationResult result;
-  result.place = step_->place;
-  result.expected = expectation.ToString();
-  if (expectation.within)
-    result.expected += fmt::format(", within {}", FormatDuration(*expectation.within));
-  if (expectation.not_before) {
-    result.expected += fmt::format(", not before {}", FormatDuration(*expectation.not_before));
-  }
-  if (expectation.stays)
-    result.expected += fmt::format(", for {}", FormatDuration(*expectation.stays));
-  const auto found = Judge(expectation);
-  if (stopped_) return Ok();  // it was still being waited for, so nothing is known about it
-  if (found) {
-    result.found = fmt::format("{} (at {})", *found, observe::FormatAt(cluster_.now()));
-  } else {
+  ExpectationResult result = ResultFor(expectation, step_->place);
+  const std::optional<std::string> found = Judge(expectation);
+  const std::string now = observe::FormatAt(cluster_.now());
+  if (!found.has_value()) {
     result.met = true;
+  } else if (stopped_) {
+    result.reached = false;
+    result.found = fmt::format("not decided when the run was interrupted at {}: {}", now, *found);
+  } else if (cut_) {
+    result.found =
+        fmt::format("{} (at {}, where the run ended before the time was up)", *found, now);
+  } else {
+    result.found = fmt::format("{} (at {})", *found, now);
   }
   results_.push_back(std::move(result));
   return Ok();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "scenario/scenario.h"
@@ -17,18 +18,31 @@ class ScenarioRunner {
   // `go_on` is asked after every step of the cluster; false ends the run.
   ScenarioRunner(Cluster& cluster, const scenario::Scenario& scenario, std::function<bool()> go_on);
 
-  // Up to `until`, if that is set; the rest of the steps is then left undone.
+  // Up to `until`, if that is set; the rest of the steps is then left undone, and expectations
+  // among them are not met.
   Status Run(std::optional<Duration> until);
 
   [[nodiscard]] const std::vector<ExpectationResult>& expectations() const { return results_; }
   [[nodiscard]] bool stopped() const { return stopped_; }
+  // Steps that the end of the run came before.
+  [[nodiscard]] std::span<const scenario::Step> undone() const { return undone_; }
 
-  // Lets time pass. False: the run is over, because something broke or somebody said so.
+  // Lets time pass. False: the run is over.
   bool RunUntil(Duration when);
   // Until nothing would change any more, at the latest until `limit`. True: settled.
   bool Settle(Duration limit);
 
  private:
+  // Neither did something break, nor did somebody or the end of the run cut a step short.
+  [[nodiscard]] bool Going() const {
+    return !stopped_ && !cut_ && !late_error_.has_value() && !cluster_.violation().has_value();
+  }
+  // Something was to go on until then: does the run end before?
+  void NoteIfCut(Duration deadline) {
+    if (Going() && deadline > end_) cut_ = true;
+  }
+  // The end came before these.
+  void LeaveUndone(std::span<const scenario::Step> steps);
   Status Do(const scenario::Step& step);
   Status Do(const scenario::Create& create);
   Status Do(const scenario::Apply& apply);
@@ -63,6 +77,8 @@ class ScenarioRunner {
   std::function<bool()> go_on_;
   Duration end_ = kMaxSpan;
   bool stopped_ = false;
+  bool cut_ = false;  // a step would have gone on beyond the end
+  std::span<const scenario::Step> undone_;
   const scenario::Step* step_ = nullptr;
   std::optional<Error> late_error_;  // of something that happened between two steps
   std::vector<ExpectationResult> results_;

@@ -103,9 +103,9 @@ class Simulation {
     cluster.CheckEnd();
     if (request_.progress) (void)request_.progress(cluster.Progress());
     Report(cluster, result);
-    result.warnings = framework::Warnings(config_, plugins::AllPlugins());
-    for (std::string& complaint : cluster.Complaints()) {
-      result.warnings.push_back(std::move(complaint));
+    for (auto& complaints :
+         {cluster.Complaints(), framework::Warnings(config_, plugins::AllPlugins())}) {
+      result.warnings.insert(result.warnings.end(), complaints.begin(), complaints.end());
     }
     return result;
   }
@@ -141,6 +141,14 @@ class Simulation {
     KNX_TRY_DONE(runner.Run(request_.until));
     result.expectations = runner.expectations();
     result.stopped = runner.stopped();
+    result.steps_undone = std::ssize(runner.undone());
+    if (!runner.undone().empty()) {
+      const SourcePlace& first = runner.undone().front().place;
+      result.warnings.push_back(fmt::format(
+          "{}:{}: the run ended before this step{}", first.file, first.line,
+          result.steps_undone == 1 ? ""
+                                   : fmt::format(" and the {} after it", result.steps_undone - 1)));
+    }
     return Ok();
   }
 
@@ -166,9 +174,11 @@ class Simulation {
 }  // namespace
 
 bool SimulationResult::ok() const {
-  return !violation.has_value() &&
-         std::all_of(expectations.begin(), expectations.end(),
-                     [](const ExpectationResult& expectation) { return expectation.met; });
+  return !violation.has_value() && std::all_of(expectations.begin(), expectations.end(),
+                                               [this](const ExpectationResult& expectation) {
+                                                 return expectation.met ||
+                                                        (stopped && !expectation.reached);
+                                               });
 }
 
 std::string FormatHash(std::uint64_t hash) { return fmt::format("{:016x}", hash); }

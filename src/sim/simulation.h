@@ -113,6 +113,9 @@ struct SimulationCounts {
 struct ExpectationResult {
   SourcePlace place;
   bool met = false;
+  // False: the run ended before it could be judged. By its `until` it is then not met; if somebody
+  // interrupted the run, that says nothing.
+  bool reached = true;
   std::string expected;  // in words
   std::string found;     // in words; empty if it was met
 };
@@ -127,8 +130,9 @@ struct SimulationResult {
   std::string scenario, why;  // empty for manifests
   std::uint64_t seed = 0;
   Duration ended;
-  bool settled = false;  // nothing would change any more
-  bool stopped = false;  // by the progress function
+  bool settled = false;           // nothing would change any more
+  bool stopped = false;           // by the progress function
+  std::int64_t steps_undone = 0;  // of the scenario: the run ended before them; in the warnings too
 
   std::vector<PodOutcome> pods;  // there at the end, by namespace and name
   std::vector<NodeUse> nodes;    // by name
@@ -141,7 +145,7 @@ struct SimulationResult {
   std::uint64_t log_lines = 0;
   std::uint64_t hash = 0;  // of those lines: equal input and seed give equal hashes
 
-  // Nothing broke and every expectation was met.
+  // Nothing broke and every expectation was met, but for those that an interruption came before.
   [[nodiscard]] bool ok() const;
 };
 
