@@ -24,6 +24,10 @@ void ReadTiming(FieldReader& fields, Timing& out) {
       {"job_backoff", &out.job_backoff},
   };
   for (const auto& [key, span] : spans) ReadSpan(fields, key, *span);
+  // What is tried again without a pause is tried for ever at one instant.
+  if (out.eviction_retry < Duration::Milliseconds(1)) {
+    fields.Fail("eviction_retry", "must be 1ms at least");
+  }
 }
 
 void ReadCluster(FieldReader& fields, Scenario& out) {

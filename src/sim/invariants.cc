@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "k8s/owner.h"
 #include "sim/full_check.h"
 
 namespace knx::sim {
@@ -43,7 +44,9 @@ Invariants::Invariants(const Agenda& agenda, Time begin, Store& store, const Tol
 }
 
 void Invariants::Report(std::string_view invariant, std::string what) {
-  if (checking_ == Checking::kOff || violation_.has_value()) return;
+  // What does not move on would never end, whether it is checked or not.
+  const bool counts = checking_ != Checking::kOff || invariant == "progress";
+  if (!counts || violation_.has_value()) return;
   violation_ = Violation{std::string(invariant), agenda_.now() - begin_, std::move(what)};
 }
 
@@ -69,6 +72,7 @@ void Invariants::OnWrite(const Write<k8s::Node>& write) {
 }
 
 void Invariants::OnWrite(const Write<k8s::Pod>& write) {
+  NoteRound(write);
   const k8s::Pod& pod = write.any();
   const std::string& was_on = write.before ? write.before->spec.node_name : "";
   const bool goes = write.after == nullptr || (write.after->meta.deleted.has_value() &&
@@ -258,15 +262,69 @@ void Invariants::OnIdle(const engine::Engine& engine) {
 
 void Invariants::AfterStep(const engine::Engine* engine, bool current) {
   ++steps_;
-  steps_now_ = agenda_.now() == last_step_ ? steps_now_ + 1 : 1;
-  last_step_ = agenda_.now();
-  if (steps_now_ > kMaxStepsAtOneTime) {
-    Report("progress", fmt::format("{} steps at one time", steps_now_));
-  }
+  CheckProgress();
   if (checking_ != Checking::kAsInTests || engine == nullptr) return;
   const bool small =
       store_.All<k8s::Node>().size() < kSmallCluster && store_.All<k8s::Pod>().size() <= kFewPods;
   if (small || steps_ % kStepsPerFullCheck == 0) FullCheck(*engine, current);
+}
+
+void Invariants::CheckProgress() {
+  if (agenda_.now() != last_step_) {
+    last_step_ = agenda_.now();
+    steps_now_ = 0;
+    rounds_.clear();
+  }
+  ++steps_now_;
+  if (steps_now_ % kStepsAtOneTime != 0 || steps_now_ <= MostStepsNow()) return;
+  std::vector<std::pair<std::int64_t, std::string>> most;
+  for (const auto& [what, count] : rounds_) most.emplace_back(-count, what);
+  std::sort(most.begin(), most.end());
+  constexpr std::size_t kNamed = 4;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most.size(), kNamed); ++i) {
+    text += fmt::format("{}{} times {}", i == 0 ? "" : ", ", -most[i].first, most[i].second);
+  }
+  Report(
+      "progress",
+      fmt::format("{} steps and no time passes; of late: {}", steps_now_,
+                  text.empty() ? "nothing changes, but something is tried again and again" : text));
+}
+
+// Pods that controllers made at this very instant may be the circle.
+std::int64_t Invariants::MostStepsNow() const {
+  auto things = static_cast<std::int64_t>(store_.All<k8s::Node>().size());
+  for (const auto& [key, pod] : store_.All<k8s::Pod>()) {
+    const bool made_now = pod->meta.created == agenda_.now() && ControllerOf(pod->meta) != nullptr;
+    things += made_now ? 0 : 1;
+  }
+  for (const auto& [key, workload] : store_.All<k8s::Workload>()) things += workload->replicas;
+  for (const auto& [key, job] : store_.All<k8s::Job>()) {
+    things += std::max(job->parallelism, job->completions.value_or(0));
+  }
+  return kStepsAtOneTime + kStepsAtOneTimeForEach * things;
+}
+
+void Invariants::NoteRound(const Write<k8s::Pod>& write) {
+  constexpr std::int64_t kUsual = kStepsAtOneTime / 2;
+  constexpr std::size_t kMostKinds = 1000;
+  if (agenda_.now() != last_step_ || steps_now_ < kUsual || rounds_.size() > kMostKinds) return;
+  std::string_view what = "changed";
+  if (write.before == nullptr) {
+    what = "made";
+  } else if (write.after == nullptr) {
+    what = "removed";
+  } else if (write.before->spec.node_name != write.after->spec.node_name) {
+    what = "bound";
+  } else if (!IsFinished(*write.before) && IsFinished(*write.after)) {
+    what = "finished";
+  } else if (!write.before->meta.deleted && write.after->meta.deleted) {
+    what = "deleted";
+  }
+  const k8s::Pod& pod = write.any();
+  const auto maker = MakerOf(pod.meta);
+  ++rounds_[maker ? fmt::format("a pod of {} {} was {}", maker->kind, maker->name, what)
+                  : fmt::format("pod {} was {}", KeyOf(pod), what)];
 }
 
 void Invariants::FullCheck(const engine::Engine& engine, bool current) {

@@ -35,8 +35,10 @@ std::span<const InvariantInfo> InvariantList();
 inline constexpr std::size_t kSmallCluster = 20;
 inline constexpr std::size_t kFewPods = 300;
 inline constexpr std::int64_t kStepsPerFullCheck = 100;
-// A run that does so many steps at one instant goes round in circles.
-inline constexpr std::int64_t kMaxStepsAtOneTime = 5'000'000;
+// A run that does so many steps at one instant, and so many for each thing that may have something
+// to do, goes round in circles.
+inline constexpr std::int64_t kStepsAtOneTime = 10'000;
+inline constexpr std::int64_t kStepsAtOneTimeForEach = 100;
 
 class Invariants : public StoreListener {
  public:
@@ -82,6 +84,11 @@ class Invariants : public StoreListener {
  private:
   void Report(std::string_view invariant, std::string what);
   void FullCheck(const engine::Engine& engine, bool current);
+  void CheckProgress();
+  // How many steps at the present instant could have an end.
+  [[nodiscard]] std::int64_t MostStepsNow() const;
+  // What happens to a pod, counted once there are suspiciously many steps at one instant.
+  void NoteRound(const Write<k8s::Pod>& write);
   void CheckPlacement(const engine::PodRef& pod, const std::string& node);
   void CheckAgainstTold(const engine::PodRef& pod, const std::string& node,
                         const ProfileRules& rules);
@@ -106,6 +113,7 @@ class Invariants : public StoreListener {
   std::set<std::pair<std::string, std::string>> planned_;  // uids of victim and preemptor
   std::set<std::string> evicted_;                          // uids of those asked to go
   std::int64_t steps_ = 0, full_checks_ = 0, steps_now_ = 0;
+  std::map<std::string, std::int64_t> rounds_;  // what happened at this instant, in words
   Time last_step_;
   std::optional<Violation> violation_;
 };

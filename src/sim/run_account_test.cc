@@ -126,6 +126,37 @@ TEST(Warnings, NameTheJobWhosePodsNeverEnd) {
               IsEmpty());
 }
 
+// ---- circles ----
+
+constexpr const char* kNoTime =
+    "cluster:\n"
+    "  timing: { watch: 0s, call: 0s, controller: 0s, start: 0s, stop: 0s, job_backoff: 0s }\n"
+    "  nodes: [{ name: n1, allocatable: { cpu: 9, pods: 9999 } }]\n"
+    "steps:\n";
+
+TEST(Progress, IsMissedWhereNoTimePassesAndWhatGoesRoundIsNamed) {
+  for (const Checking checking : {Checking::kOff, Checking::kAsInTests}) {
+    SimulationRequest request =
+        RequestFor(std::string(kNoTime) +
+                   "- create: { deployment: web, replicas: 2, run_for: 0s }\n"
+                   "- run_for: 1s\n");
+    request.checking = checking;
+    const SimulationResult result = Outcome(request);
+    ASSERT_TRUE(result.violation.has_value());
+    EXPECT_EQ(result.violation->invariant, "progress");
+    EXPECT_THAT(result.violation->what, HasSubstr("steps and no time passes; of late: "));
+    EXPECT_THAT(result.violation->what, HasSubstr(" times a pod of Deployment web was made"));
+  }
+}
+
+TEST(Progress, IsNotMissedWhereMuchIsDoneAtOneInstant) {
+  EXPECT_TRUE(Outcome(RequestFor(std::string(kNoTime) +
+                                 "- create: { job: j, parallelism: 50, completions: 2000, "
+                                 "run_for: 0s }\n- create: { pod: p-$i, count: 2000, every: 0s, "
+                                 "run_for: 0s }\n- run_for: 1s\n- expect: { succeeded: 4000 }\n"))
+                  .ok());
+}
+
 // ---- the end of a run ----
 
 constexpr const char* kLongSteps = R"(
