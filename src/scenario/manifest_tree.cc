@@ -91,6 +91,13 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kSpecFiel
     {"grace", "terminationGracePeriodSeconds"},
 }};
 
+// What the fake kubelet is told, and the annotations that tell it.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kScriptFields = {{
+    {"run_for", kRunFor},
+    {"ends_as", kEndsAs},
+    {"resize", kResize},
+}};
+
 YamlNode Container(const YamlNode& create) {
   YamlNode container = Empty(YamlNode::Kind::kMap, create);
   Put(container, "name", TextAt(create, "main"));
@@ -149,9 +156,7 @@ YamlNode PodMeta(const YamlNode& create, std::string_view default_app) {
   }
   const YamlNode* given = create.Find("annotations");
   YamlNode annotations = given != nullptr ? *given : Empty(YamlNode::Kind::kMap, create);
-  Move(create, "run_for", annotations, kRunFor);
-  Move(create, "ends_as", annotations, kEndsAs);
-  Move(create, "resize", annotations, kResize);
+  for (const auto& [short_key, key] : kScriptFields) Move(create, short_key, annotations, key);
   PutUnlessEmpty(meta, "annotations", std::move(annotations));
   Move(create, "finalizers", meta, "finalizers");
   return meta;
@@ -180,11 +185,12 @@ YamlNode JobSpec(const YamlNode& create) {
   return spec;
 }
 
-// Fields that no kind has, or the kind at hand has not, and fields that contradict each other.
-void CheckWork(FieldReader& fields, const WorkKind*& kind) {
-  std::string text;
+// Which thing it is that is made; exactly one.
+const WorkKind* ReadKind(FieldReader& fields) {
+  const WorkKind* kind = nullptr;
+  std::string name;
   for (const WorkKind& candidate : kWorkKinds) {
-    if (!fields.Read(candidate.field, text)) continue;
+    if (!fields.Read(candidate.field, name)) continue;
     if (kind != nullptr) {
       fields.Fail(candidate.field,
                   fmt::format("only one of it and {} can be made here", kind->field));
@@ -196,42 +202,95 @@ void CheckWork(FieldReader& fields, const WorkKind*& kind) {
         "says nothing to make: needs pod, deployment, replicaset, statefulset, "
         "replicationcontroller, job, object or objects");
   }
-  if (!fields.ok()) return;
-  const bool is_job = kind->field == "job";
-  const bool is_pod = kind->field == "pod";
+  return kind;
+}
+
+// Fields that the kind at hand has not.
+void CheckKind(FieldReader& fields, const WorkKind& kind) {
+  const bool is_job = kind.field == "job";
+  const bool is_pod = kind.field == "pod";
   for (const std::string_view key : {"parallelism", "completions", "suspend", "indexed"}) {
     if (fields.Has(key) && !is_job) fields.Fail(key, "is for a job only");
   }
   if (fields.Has("replicas") && (is_job || is_pod)) {
     fields.Fail("replicas", is_job ? "a job has parallelism and completions" : "a pod has count");
   }
+  bool yes = false;
+  fields.Read("indexed", yes);
+}
+
+// What is given twice: here and in `spec`, or here and as an annotation.
+void CheckTwice(FieldReader& fields) {
   const YamlNode* spec = fields.Node("spec");
   for (const std::string_view key : {"requests", "limits", "image", "host_ports"}) {
     if (fields.Has(key) && spec != nullptr && spec->Find("containers") != nullptr) {
       fields.Fail(key, "belongs into spec.containers, which is given");
     }
   }
-  for (const auto& [short_key, key] : kSpecFields) {
+  const auto check = [&](std::string_view short_key, std::string_view key) {
     if (fields.Has(short_key) && spec != nullptr && spec->Find(key) != nullptr) {
       fields.Fail(short_key, fmt::format("is given in spec.{} already", key));
     }
+  };
+  for (const auto& [short_key, key] : kSpecFields) check(short_key, key);
+  check("gates", "schedulingGates");
+  const YamlNode* annotations = fields.Node("annotations");
+  for (const auto& [short_key, key] : kScriptFields) {
+    if (fields.Has(short_key) && annotations != nullptr && annotations->Find(key) != nullptr) {
+      fields.Fail(short_key, fmt::format("is given as the annotation {} already", key));
+    }
   }
-  if (fields.Has("ends_as")) {
-    bool succeeds = true;
-    fields.ReadEnum("ends_as", succeeds, {{"Succeeded", true}, {"Failed", false}});
-    if (!fields.Has("run_for")) fields.Fail("ends_as", "needs run_for beside it");
-  }
-  fields.ForEach("host_ports", [](FieldReader& item) {
-    if (item.node().kind != YamlNode::Kind::kMap) return;
-    std::int64_t port = 0;
-    item.Require("port", port);
-    item.Allow({"protocol", "ip"});
-  });
+}
+
+// What the pods will do, whichever way it is said.
+void CheckScript(FieldReader& fields) {
   Duration run_for;
-  fields.Read("run_for", run_for);
-  ReadResize(fields, text);
-  fields.Allow({"namespace", "count", "first", "every", "random_gaps", "labels", "annotations",
-                "finalizers", "gates"});
+  ReadSpan(fields, "run_for", run_for);
+  std::string text;
+  fields.ReadEnum<std::string>("ends_as", text, {{"Succeeded", ""}, {"Failed", ""}});
+  ReadResize(fields, "resize", text);
+  bool ends = fields.Has("run_for");
+  fields.Map("annotations", [&](FieldReader& annotations) {
+    for (const YamlNode& child : annotations.node().children) annotations.Allow({child.key});
+    if (std::string span; annotations.Read(kRunFor, span)) {
+      ends = true;
+      ReadSpan(annotations, kRunFor, run_for);
+    }
+    annotations.ReadEnum<std::string>(kEndsAs, text, {{"Succeeded", ""}, {"Failed", ""}});
+    ReadResize(annotations, kResize, text);
+    if (annotations.Has(kEndsAs) && !ends) {
+      annotations.Fail(kEndsAs, fmt::format("needs {} beside it", kRunFor));
+    }
+  });
+  if (fields.Has("ends_as") && !ends) fields.Fail("ends_as", "needs run_for beside it");
+}
+
+void CheckLists(FieldReader& fields) {
+  fields.ForEach("host_ports", [](FieldReader& item) {
+    constexpr k8s::IntegerLimits kPorts{.min = 1, .max = 65535};
+    std::int64_t port = 0;
+    if (item.node().kind == YamlNode::Kind::kMap) {
+      item.Require("port", port, kPorts);
+      item.Allow({"protocol", "ip"});
+    } else {
+      item.Value(port, kPorts);
+    }
+  });
+  std::vector<std::string> gates;
+  fields.Read("gates", gates);
+}
+
+// Fields that no kind has, or the kind at hand has not, values of the wrong type, and fields that
+// contradict each other.
+const WorkKind* CheckWork(FieldReader& fields) {
+  const WorkKind* kind = ReadKind(fields);
+  if (!fields.ok()) return kind;
+  CheckKind(fields, *kind);
+  CheckTwice(fields);
+  CheckScript(fields);
+  CheckLists(fields);
+  fields.Allow({"namespace", "count", "first", "every", "random_gaps", "labels", "finalizers"});
+  return kind;
 }
 
 }  // namespace
@@ -290,7 +349,7 @@ Result<YamlNode> WorkManifest(const YamlNode& create, TreePlace place) {
   const WorkKind* kind = nullptr;
   KNX_TRY_DONE(k8s::ReadNode(
       create, {.file = place.file, .unknown = k8s::UnknownFields::kRefuse, .path = place.path},
-      [&kind](FieldReader& fields) { CheckWork(fields, kind); }));
+      [&kind](FieldReader& fields) { kind = CheckWork(fields); }));
   YamlNode out = Manifest(create, kind->api_version, kind->kind);
   const bool is_pod = kind->field == "pod";
   const YamlNode& name = *create.Find(kind->field);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <utility>
@@ -19,6 +20,14 @@ constexpr std::int64_t kMaxCount = 1'000'000;
 
 // ---- things that happen to pods and what makes them ----
 
+// `object` and `objects`, of which there must be something.
+void CheckManifests(FieldReader& fields) {
+  fields.Map("object", [](FieldReader& /*manifest*/) {});
+  bool some = fields.Has("object");
+  const bool list = fields.ForEach("objects", [&some](FieldReader& /*manifest*/) { some = true; });
+  if (fields.ok() && list && !some) fields.Fail("objects", "is empty");
+}
+
 void ReadCreate(FieldReader& fields, Create& out) {
   ReadCount(fields, out.what);
   ReadSpan(fields, "every", out.every);
@@ -30,7 +39,7 @@ void ReadCreate(FieldReader& fields, Create& out) {
   out.what.path = fields.path();
   const bool manifests = fields.Has("object") || fields.Has("objects");
   out.what.form = manifests ? Template::Form::kManifests : Template::Form::kShort;
-  if (manifests) return;
+  if (manifests) return CheckManifests(fields);
   // Looked at again, strictly, when it is made into a manifest.
   for (const k8s::YamlNode& child : fields.node().children) fields.Allow({child.key});
 }
@@ -67,6 +76,7 @@ void ReadApply(FieldReader& fields, Apply& out) {
   if (fields.ok() && !fields.Has("object") && !fields.Has("objects")) {
     fields.FailHere("needs object or objects");
   }
+  CheckManifests(fields);
 }
 
 void ReadNamespace(FieldReader& fields, std::string& out) {
@@ -110,7 +120,7 @@ void ReadUpdatePod(FieldReader& fields, UpdatePod& out) {
   if (k8s::ResourceList list; k8s::ReadResourceList(fields, "requests", list)) {
     out.requests = std::move(list);
   }
-  ReadResize(fields, out.resize);
+  ReadResize(fields, "resize", out.resize);
 }
 
 void ReadBind(FieldReader& fields, BindByOther& out) {
@@ -258,7 +268,7 @@ bool ReadRunVerb(FieldReader& fields, Happening& out) {
   return false;
 }
 
-constexpr std::array<std::string_view, 19> kVerbs = {"create",
+constexpr std::array<std::string_view, 18> kVerbs = {"create",
                                                      "apply",
                                                      "delete",
                                                      "scale",
@@ -275,8 +285,24 @@ constexpr std::array<std::string_view, 19> kVerbs = {"create",
                                                      "run_for",
                                                      "run_until",
                                                      "settle",
-                                                     "expect",
-                                                     "at"};
+                                                     "expect"};
+
+// Exactly one of the verbs, and nothing that is none.
+bool CheckVerb(FieldReader& fields) {
+  std::int64_t verbs = 0;
+  for (const std::string_view verb : kVerbs) verbs += fields.Has(verb) ? 1 : 0;
+  for (const k8s::YamlNode& child : fields.node().children) {
+    if (child.key == "at" || std::find(kVerbs.begin(), kVerbs.end(), child.key) != kVerbs.end()) {
+      continue;
+    }
+    fields.Fail(child.key, fmt::format("is nothing that can happen; allowed are at and one of {}",
+                                       fmt::join(kVerbs, ", ")));
+  }
+  if (fields.ok() && verbs != 1) {
+    fields.FailHere(fmt::format("needs exactly one of {}", fmt::join(kVerbs, ", ")));
+  }
+  return fields.ok();
+}
 
 template <class T, class Read>
 bool ReadVerb(FieldReader& fields, std::string_view verb, Happening& out, Read read) {
@@ -309,9 +335,9 @@ void ReadCount(FieldReader& fields, Template& out) {
   fields.Read("first", out.first, IntegerLimits{.min = 0, .max = kMaxCount});
 }
 
-void ReadResize(FieldReader& fields, std::string& out) {
+void ReadResize(FieldReader& fields, std::string_view key, std::string& out) {
   fields.ReadEnum<std::string>(
-      "resize", out, {{"Done", "Done"}, {"Deferred", "Deferred"}, {"Infeasible", "Infeasible"}});
+      key, out, {{"Done", "Done"}, {"Deferred", "Deferred"}, {"Infeasible", "Infeasible"}});
 }
 
 void ReadPodSelection(FieldReader& fields, Need need, PodSelection& out) {
@@ -329,12 +355,7 @@ void ReadStep(FieldReader& fields, std::string_view file, Step& out, Duration& o
   out.place = {std::string(file), fields.node().line, fields.node().column};
   out.path = fields.path();
   ReadSpan(fields, "at", out.at);
-  int verbs = 0;
-  for (const std::string_view verb : kVerbs) verbs += verb != "at" && fields.Has(verb) ? 1 : 0;
-  if (fields.ok() && verbs != 1) {
-    fields.FailHere(
-        fmt::format("needs exactly one of {}", fmt::join(kVerbs.begin(), kVerbs.end() - 1, ", ")));
-  }
+  if (!CheckVerb(fields)) return;
   Happening& what = out.what;
   if (ReadNodeVerb(fields, what) || ReadRunVerb(fields, what)) return;
   if (fields.Map("fault", [&](FieldReader& of) { ReadFault(of, what, oldest_list); })) return;

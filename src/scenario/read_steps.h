@@ -13,7 +13,7 @@ void ReadExpectation(k8s::FieldReader& fields, Expectation& out);
 void ReadCount(k8s::FieldReader& fields, Template& out);
 
 // What becomes of a resize in place, as a word.
-void ReadResize(k8s::FieldReader& fields, std::string& out);
+void ReadResize(k8s::FieldReader& fields, std::string_view key, std::string& out);
 
 // A span of time that is not negative and not endless.
 bool ReadSpan(k8s::FieldReader& fields, std::string_view key, Duration& out);

@@ -1,8 +1,10 @@
 #include "scenario/scenario.h"
 
+#include <type_traits>
 #include <utility>
 
 #include "scenario/manifest_tree.h"
+#include "scenario/pod_script.h"
 #include "scenario/read_steps.h"
 
 namespace knx::scenario {
@@ -63,17 +65,39 @@ void ReadHead(FieldReader& fields, Scenario& out) {
   }
 }
 
+Status CheckScript(const k8s::Object& object) {
+  return std::visit(
+      [](const auto& made) -> Status {
+        using T = std::decay_t<decltype(made)>;
+        if constexpr (std::is_same_v<T, k8s::Pod>) {
+          KNX_TRY([[maybe_unused]] const PodScript script, ScriptOf(made.meta));
+        } else if constexpr (std::is_same_v<T, k8s::Workload> || std::is_same_v<T, k8s::Job>) {
+          KNX_TRY([[maybe_unused]] const PodScript script, ScriptOf(made.pod_template.meta));
+        }
+        return Ok();
+      },
+      object);
+}
+
 // Every template once, so that a mistake in one is found before anything runs.
 Status CheckTemplates(const Scenario& scenario) {
   const auto check = [&](const Template& what) -> Status {
     if (what.count == 0) return Ok();
     KNX_TRY(const auto objects, MakeObjects(what, what.first, scenario.file));
+    for (const k8s::Object& object : objects) {
+      if (auto checked = CheckScript(object); !checked.ok()) {
+        Error error = std::move(checked).error().Within(what.path);
+        error.place = {scenario.file, what.node->line, what.node->column};
+        return error;
+      }
+    }
     return Ok();
   };
   for (const Template& node : scenario.nodes) KNX_TRY_DONE(check(node));
   for (const Template& object : scenario.objects) KNX_TRY_DONE(check(object));
   for (const Step& step : scenario.steps) {
     if (const auto* create = std::get_if<Create>(&step.what)) KNX_TRY_DONE(check(create->what));
+    if (const auto* apply = std::get_if<Apply>(&step.what)) KNX_TRY_DONE(check(apply->what));
   }
   return Ok();
 }

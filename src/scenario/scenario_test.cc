@@ -89,6 +89,64 @@ TEST(ReadScenario, RefusesMistakesWithFileLineAndField) {
        "scenario: s\nwhy: w\nsteps:\n"
        "- create: { pod: a, host_ports: [{ port: 1, protocol: ICMP }] }\n",
        "s.yaml:4:55: steps[0].create.spec.containers[0].ports[0].protocol: "},
+      {"a host port that is no list",
+       "scenario: s\nwhy: w\nsteps:\n- create: { pod: a, host_ports: 5 }\n",
+       "s.yaml:4:33: steps[0].create.host_ports: expected a list, found the number 5"},
+      {"a host port that is none",
+       "scenario: s\nwhy: w\nsteps:\n- create: { pod: a, host_ports: [http] }\n",
+       "s.yaml:4:34: steps[0].create.host_ports[0]: "},
+      {"gates that are a text", "scenario: s\nwhy: w\nsteps:\n- create: { pod: a, gates: foo }\n",
+       "s.yaml:4:28: steps[0].create.gates: expected a list"},
+      {"gates that are a map",
+       "scenario: s\nwhy: w\nsteps:\n- create: { pod: a, gates: { a: b } }\n",
+       "s.yaml:4:28: steps[0].create.gates: expected a list"},
+      {"gates that are maps",
+       "scenario: s\nwhy: w\nsteps:\n- create: { pod: a, gates: [{ name: b }] }\n",
+       "s.yaml:4:29: steps[0].create.gates[0]: expected a string"},
+      {"indexed is yes or no",
+       "scenario: s\nwhy: w\nsteps:\n- create: { job: a, indexed: maybe }\n",
+       "s.yaml:4:30: steps[0].create.indexed: expected true or false"},
+      {"gates twice",
+       "scenario: s\nwhy: w\nsteps:\n"
+       "- create: { pod: a, gates: [x], spec: { schedulingGates: [{ name: z }] } }\n",
+       "steps[0].create.gates: is given in spec.schedulingGates already"},
+      {"run_for twice",
+       "scenario: s\nwhy: w\nsteps:\n"
+       "- create: { pod: a, run_for: 1s, annotations: { sim.kubenexus.io/run-for: 5s } }\n",
+       "steps[0].create.run_for: is given as the annotation sim.kubenexus.io/run-for already"},
+      {"a time to run below zero",
+       "scenario: s\nwhy: w\nsteps:\n- create: { pod: a, run_for: -1s }\n",
+       "s.yaml:4:30: steps[0].create.run_for: -1s is out of range, allowed is 0s to"},
+      {"a time to run below zero as an annotation",
+       "scenario: s\nwhy: w\nsteps:\n"
+       "- create: { pod: a, annotations: { sim.kubenexus.io/run-for: -1s } }\n",
+       "s.yaml:4:62: steps[0].create.annotations[\"sim.kubenexus.io/run-for\"]: -1s is out of "
+       "range"},
+      {"an unknown end as an annotation",
+       "scenario: s\nwhy: w\nsteps:\n- create: { pod: a, annotations: { "
+       "sim.kubenexus.io/run-for: 5s, sim.kubenexus.io/ends-as: failed } }\n",
+       "steps[0].create.annotations[\"sim.kubenexus.io/ends-as\"]: \"failed\" is not allowed; "
+       "allowed "
+       "are Succeeded, Failed"},
+      {"an unknown end in a manifest",
+       "scenario: s\nwhy: w\nsteps:\n- run_for: 1h\n- create: { object: { apiVersion: v1, kind: "
+       "Pod, "
+       "metadata: { name: a, annotations: { sim.kubenexus.io/ends-as: failed } }, "
+       "spec: { containers: [{ name: c }] } } }\n",
+       "s.yaml:5:11: steps[1].create: annotation sim.kubenexus.io/ends-as: failed is neither "
+       "Succeeded nor Failed"},
+      {"a manifest that is none", "scenario: s\nwhy: w\nsteps:\n- create: { object: 5 }\n",
+       "s.yaml:4:21: steps[0].create.object: expected a map, found the number 5"},
+      {"manifests that are no list",
+       "scenario: s\nwhy: w\nsteps:\n- create: { objects: { a: b } }\n",
+       "s.yaml:4:22: steps[0].create.objects: expected a list"},
+      {"no manifests", "scenario: s\nwhy: w\nsteps:\n- apply: { objects: [] }\n",
+       "s.yaml:4:21: steps[0].apply.objects: is empty"},
+      {"a misspelt verb", "scenario: s\nwhy: w\nsteps:\n- crate: { pod: a }\n",
+       "s.yaml:4:10: steps[0].crate: is nothing that can happen; allowed are at and one of create, "
+       "apply, delete"},
+      {"a misspelt field of a step", "scenario: s\nwhy: w\nsteps:\n- delete: { pods: a }\n",
+       "steps[0].delete"},
       {"scheduled is yes or no", "scenario: s\nwhy: w\nsteps:\n- expect: { scheduled: 3 }\n",
        "s.yaml:4:24: steps[0].expect.scheduled: "},
       {"unknown end of a resize",
@@ -196,8 +254,8 @@ TEST(Expectation, SaysInWordsEverythingThatItAsksFor) {
        "ready: true, unschedulable: true }] }",
        "node n1 not ready, node n2 with 2 pods and with 1500m cpu requested and ready and "
        "unschedulable"},
-      {"{ pod: a, events: [{ reason: R, type: Warning, note_prefix: no, count: 3 }] }",
-       "pod a: 3 events R of type Warning with note beginning with \"no\""},
+      {"{ pod: a, events: [{ reason: R, type: Warning, note_prefix: bad, count: 3 }] }",
+       "pod a: 3 events R of type Warning with note beginning with \"bad\""},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.expect);

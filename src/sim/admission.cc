@@ -9,7 +9,7 @@
 #include "k8s/names.h"
 #include "k8s/pod_defaults.h"
 #include "k8s/selector.h"
-#include "scenario/annotations.h"
+#include "scenario/pod_script.h"
 
 namespace knx::sim {
 namespace {
@@ -17,12 +17,6 @@ namespace {
 constexpr std::int32_t kHighestUserPriority = 1'000'000'000;
 constexpr std::int64_t kDefaultTolerationSeconds = 300;
 constexpr std::int64_t kDefaultPodsPerNode = 110;
-
-std::string Annotation(std::string_view name) { return fmt::format("annotation {}", name); }
-
-Error BadAnnotation(std::string_view name, std::string_view text, std::string_view why) {
-  return InvalidError(fmt::format("{}: {} {}", Annotation(name), text, why));
-}
 
 Error Forbidden(std::string_view resource, std::string_view name, std::string_view why) {
   return InvalidError(fmt::format("{} \"{}\" is forbidden: {}", resource, name, why));
@@ -124,37 +118,8 @@ void AdmitStatus(k8s::Pod& pod, Time now) {
 
 }  // namespace
 
-Result<PodScript> ScriptOf(const k8s::ObjectMeta& meta) {
-  PodScript out;
-  if (const std::string* text = k8s::FindValue(meta.annotations, scenario::kRunFor)) {
-    auto parsed = ParseDuration(*text);
-    if (!parsed.ok()) return std::move(parsed).error().Within(Annotation(scenario::kRunFor));
-    if (*parsed < Duration{} || *parsed > kMaxSpan) {
-      return BadAnnotation(scenario::kRunFor, *text, "is out of range");
-    }
-    out.run_for = *parsed;
-  }
-  if (const std::string* text = k8s::FindValue(meta.annotations, scenario::kEndsAs)) {
-    if (*text == NameOf(k8s::PodPhase::kFailed)) {
-      out.ends_as = k8s::PodPhase::kFailed;
-    } else if (*text != NameOf(k8s::PodPhase::kSucceeded)) {
-      return BadAnnotation(scenario::kEndsAs, *text, "is neither Succeeded nor Failed");
-    }
-  }
-  if (const std::string* text = k8s::FindValue(meta.annotations, scenario::kResize)) {
-    for (const std::string_view reason :
-         {k8s::names::kReasonDeferred, k8s::names::kReasonInfeasible}) {
-      if (*text == reason) out.resize_refusal = reason;
-    }
-    if (out.resize_refusal.empty() && *text != "Done") {
-      return BadAnnotation(scenario::kResize, *text, "is not Done, Deferred or Infeasible");
-    }
-  }
-  return out;
-}
-
 Status AdmitPod(const Store& store, k8s::Pod& pod) {
-  if (auto script = ScriptOf(pod.meta); !script.ok()) {
+  if (auto script = scenario::ScriptOf(pod.meta); !script.ok()) {
     return std::move(script).error().Within(fmt::format("pods \"{}\"", pod.meta.name));
   }
   if (!pod.spec.scheduling_gates.empty() && !pod.spec.node_name.empty()) {

@@ -26,13 +26,4 @@ inline constexpr std::string_view kTaintUnreachable = "node.kubernetes.io/unreac
 // system-cluster-critical and system-node-critical, which every cluster has.
 std::vector<k8s::PriorityClass> SystemPriorityClasses();
 
-// What its annotations say will happen to a pod on its node.
-struct PodScript {
-  std::optional<Duration> run_for;  // without it, until it is deleted
-  k8s::PodPhase ends_as = k8s::PodPhase::kSucceeded;
-  // Why a resize in place is not done, as in the condition PodResizePending; empty: it is done.
-  std::string_view resize_refusal;
-};
-Result<PodScript> ScriptOf(const k8s::ObjectMeta& meta);
-
 }  // namespace knx::sim

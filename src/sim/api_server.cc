@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "k8s/names.h"
+#include "scenario/pod_script.h"
 #include "sim/admission.h"
 #include "sim/budgets.h"
 #include "sim/workload_controller.h"
@@ -89,7 +90,7 @@ Status Admit(const Store& store, T& object) {
     return Ok();
   } else if constexpr (std::is_same_v<T, k8s::Workload> || std::is_same_v<T, k8s::Job>) {
     // Its pods would be refused one by one later, when nobody reads it any more.
-    KNX_TRY(const PodScript script, ScriptOf(object.pod_template.meta));
+    KNX_TRY(const scenario::PodScript script, scenario::ScriptOf(object.pod_template.meta));
     return Ok();
   } else {
     return Ok();

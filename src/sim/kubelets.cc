@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "k8s/names.h"
-#include "sim/admission.h"
+#include "scenario/pod_script.h"
 
 namespace knx::sim {
 namespace {
@@ -43,7 +43,7 @@ k8s::PodStatus Actuated(const k8s::Pod& pod) {
 
 std::string_view ResizeRefusal(const k8s::Pod& pod) {
   // Checked at admission, so that it can be read here.
-  const auto script = ScriptOf(pod.meta);
+  const auto script = scenario::ScriptOf(pod.meta);
   return script.ok() ? script->resize_refusal : std::string_view();
 }
 
@@ -153,7 +153,8 @@ void Kubelets::PlanEnd(const k8s::Pod& pod) {
     });
   };
   // Checked at admission, so that it can be read here.
-  if (const auto script = ScriptOf(pod.meta); script.ok() && script->run_for.has_value()) {
+  if (const auto script = scenario::ScriptOf(pod.meta);
+      script.ok() && script->run_for.has_value()) {
     end_after(*script->run_for, script->ends_as);
   }
   if (pod.spec.active_deadline_seconds.has_value()) {
