@@ -198,9 +198,9 @@ const WorkKind* ReadKind(FieldReader& fields) {
     kind = &candidate;
   }
   if (fields.ok() && kind == nullptr) {
-    fields.FailHere(
-        "says nothing to make: needs pod, deployment, replicaset, statefulset, "
-        "replicationcontroller, job, object or objects");
+    FailWithout(fields,
+                "says nothing to make: needs pod, deployment, replicaset, statefulset, "
+                "replicationcontroller, job, object or objects");
   }
   return kind;
 }

@@ -60,7 +60,7 @@ void ReadSpread(FieldReader& fields, Spread& out) {
   });
   fields.Read("max_skew", out.max_skew, k8s::IntegerLimits{.min = 0});
   if (fields.ok() && out.counts.empty() && !out.max_skew.has_value()) {
-    fields.FailHere("needs counts or max_skew");
+    FailWithout(fields, "needs counts or max_skew");
   }
 }
 
@@ -125,7 +125,7 @@ void ReadExpectation(FieldReader& fields, Expectation& out) {
   ReadRange(fields, "evictions", out.evictions);
   ReadRange(fields, "bind_failures", out.bind_failures);
   fields.ForEach("nodes", [&](FieldReader& node) { ReadNode(node, out.nodes.emplace_back()); });
-  if (fields.ok() && !SaysSomething(out)) fields.FailHere("says nothing that could be true");
+  if (fields.ok() && !SaysSomething(out)) FailWithout(fields, "says nothing that could be true");
 }
 
 }  // namespace knx::scenario

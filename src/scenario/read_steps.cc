@@ -74,7 +74,7 @@ void ReadApply(FieldReader& fields, Apply& out) {
   out.what.path = fields.path();
   out.what.form = Template::Form::kManifests;
   if (fields.ok() && !fields.Has("object") && !fields.Has("objects")) {
-    fields.FailHere("needs object or objects");
+    FailWithout(fields, "needs object or objects");
   }
   CheckManifests(fields);
 }
@@ -104,7 +104,7 @@ void ReadScale(FieldReader& fields, Scale& out) {
     out.kind = kind;
   }
   if (fields.ok() && out.kind.empty()) {
-    fields.FailHere("needs deployment, replicaset, statefulset, replicationcontroller or job");
+    FailWithout(fields, "needs deployment, replicaset, statefulset, replicationcontroller or job");
   }
   fields.Require("replicas", out.replicas, IntegerLimits{.min = 0, .max = kMaxCount});
 }
@@ -194,7 +194,7 @@ void ReadWatchFault(FieldReader& fields, WatchFault& out, Duration& oldest_list)
     ++kinds;
   }
   if (fields.ok() && kinds != 1) {
-    fields.FailHere("needs exactly one of late, duplicate, lost_for and random_every");
+    FailWithout(fields, "needs exactly one of late, duplicate, lost_for and random_every");
   }
   if (out.kind == WatchFault::Kind::kLate || out.kind == WatchFault::Kind::kRandom) {
     out.lasts = Duration::Minutes(1);
@@ -212,7 +212,7 @@ void ReadFault(FieldReader& fields, Happening& out, Duration& oldest_list) {
   const bool evict = fields.Has("evict");
   const bool watch = fields.Has("watch");
   if (int{bind} + int{status} + int{volume} + int{evict} + int{watch} != 1) {
-    return fields.FailHere("needs exactly one of bind, status, volume, evict and watch");
+    return FailWithout(fields, "needs exactly one of bind, status, volume, evict and watch");
   }
   if (watch) return ReadWatchFault(fields, out.emplace<WatchFault>(), oldest_list);
   CallFault& fault = out.emplace<CallFault>();
@@ -287,17 +287,16 @@ constexpr std::array<std::string_view, 18> kVerbs = {"create",
                                                      "settle",
                                                      "expect"};
 
-// Exactly one of the verbs, and nothing that is none.
+// Exactly one of the verbs. A word that is none is refused with those that are, as any unknown
+// field.
 bool CheckVerb(FieldReader& fields) {
   std::int64_t verbs = 0;
   for (const std::string_view verb : kVerbs) verbs += fields.Has(verb) ? 1 : 0;
-  for (const k8s::YamlNode& child : fields.node().children) {
-    if (child.key == "at" || std::find(kVerbs.begin(), kVerbs.end(), child.key) != kVerbs.end()) {
-      continue;
-    }
-    fields.Fail(child.key, fmt::format("is nothing that can happen; allowed are at and one of {}",
-                                       fmt::join(kVerbs, ", ")));
-  }
+  const auto& children = fields.node().children;
+  const bool all_known = std::all_of(children.begin(), children.end(), [](const auto& child) {
+    return child.key == "at" || std::find(kVerbs.begin(), kVerbs.end(), child.key) != kVerbs.end();
+  });
+  if (!all_known) return false;
   if (fields.ok() && verbs != 1) {
     fields.FailHere(fmt::format("needs exactly one of {}", fmt::join(kVerbs, ", ")));
   }
@@ -335,6 +334,13 @@ void ReadCount(FieldReader& fields, Template& out) {
   fields.Read("first", out.first, IntegerLimits{.min = 0, .max = kMaxCount});
 }
 
+void FailWithout(FieldReader& fields, std::string_view needs) {
+  std::vector<std::string_view> there;
+  for (const k8s::YamlNode& child : fields.node().children) there.push_back(child.key);
+  fields.FailHere(there.empty() ? fmt::format("{}; it has nothing", needs)
+                                : fmt::format("{}; it has {}", needs, fmt::join(there, ", ")));
+}
+
 void ReadResize(FieldReader& fields, std::string_view key, std::string& out) {
   fields.ReadEnum<std::string>(
       key, out, {{"Done", "Done"}, {"Deferred", "Deferred"}, {"Infeasible", "Infeasible"}});
@@ -347,7 +353,7 @@ void ReadPodSelection(FieldReader& fields, Need need, PodSelection& out) {
   const bool some = !out.name.empty() || !out.labels.empty() || !out.owner.empty();
   fields.Read("namespace", out.namespace_);
   if (need == Need::kSome && fields.ok() && !some) {
-    fields.FailHere("says of no pods: needs pod, labels or owner");
+    FailWithout(fields, "says of no pods: needs pod, labels or owner");
   }
 }
 

@@ -12,6 +12,9 @@ void ReadExpectation(k8s::FieldReader& fields, Expectation& out);
 // count, first: of anything that has $i in it.
 void ReadCount(k8s::FieldReader& fields, Template& out);
 
+// Something that must be there is not. Says what is there instead, which may be it, misspelt.
+void FailWithout(k8s::FieldReader& fields, std::string_view needs);
+
 // What becomes of a resize in place, as a word.
 void ReadResize(k8s::FieldReader& fields, std::string_view key, std::string& out);
 

@@ -115,7 +115,7 @@ class Inputs(CommandLine):
         done = kubenexus("simulate", path)
         self.assert_refused(done, rf"{path}:9:\d+: .*requests\.?\[?\"?cpu.*: .*many.*")
         done = kubenexus("simulate", "-", stdin="scenario: a\nwhy: b\nsteps:\n  - fly: up\n")
-        self.assert_refused(done, r"<stdin>:4:5: steps\[0\]: needs exactly one of create, .*")
+        self.assert_refused(done, r"<stdin>:4:5: steps\[0\]\.fly: unknown field; .* create, .*")
         done = kubenexus("simulate", "-", stdin="kind: [unclosed\n")
         self.assert_refused(done, r"<stdin>:\d+:\d+: .*")
 
