@@ -14,6 +14,8 @@
 namespace knx::framework {
 namespace {
 
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::Show;
 using testing::ShowAll;
@@ -52,6 +54,7 @@ std::string BeyondDefault(const ResolvedPlugins& resolved) {
   return ShowAll(beyond);
 }
 
+// But for what kube-scheduler has and we do not need or do not have yet.
 TEST(ConfigurationFiles, AllSamplesLoadWithoutAWarning) {
   int count = 0;
   const std::filesystem::path folder = std::filesystem::path(KNX_SOURCE_DIR) / "tests/config";
@@ -61,7 +64,10 @@ TEST(ConfigurationFiles, AllSamplesLoadWithoutAWarning) {
     SCOPED_TRACE(name);
     const Result<SchedulerConfiguration> config = ReadConfiguration(Contents(entry.path()), name);
     ASSERT_TRUE(config.ok()) << config.error().ToString();
-    EXPECT_THAT(config->warnings, IsEmpty());
+    for (const std::string& warning : config->warnings) {
+      EXPECT_THAT(warning, AnyOf(HasSubstr("percentageOfNodesToScore: has no effect"),
+                                 HasSubstr("extenders: not built yet")));
+    }
     ++count;
   }
   EXPECT_GE(count, 9);

@@ -32,7 +32,21 @@ struct Reading {
     const Error said = InvalidError(fmt::format("{}: {}", fields.path(), what), PlaceOf(fields));
     config.warnings.push_back(said.ToString());
   }
+  // About a field that is there.
+  void WarnOf(FieldReader& fields, std::string_view key, std::string_view what) const {
+    const k8s::YamlNode& node = *fields.Node(key);
+    const std::string path = fields.path();
+    const Error said =
+        InvalidError(fmt::format("{}{}{}: {}", path, path.empty() ? "" : ".", key, what),
+                     {config.file, node.line, node.column});
+    config.warnings.push_back(said.ToString());
+  }
 };
+
+void WarnOfSampling(FieldReader& fields, const Reading& reading, std::int32_t percentage) {
+  if (!fields.ok() || percentage == 0 || percentage == 100) return;
+  reading.WarnOf(fields, "percentageOfNodesToScore", "has no effect, all nodes are considered");
+}
 
 // ---- which file it is ----
 
@@ -231,6 +245,7 @@ void ReadProfile(FieldReader& fields, const Reading& reading, bool only_one) {
   fields.Read("schedulerName", out.scheduler_name);
   fields.Read("percentageOfNodesToScore", out.percentage_of_nodes_to_score,
               k8s::IntegerLimits{.min = 0, .max = 100});
+  WarnOfSampling(fields, reading, out.percentage_of_nodes_to_score.value_or(0));
   fields.Map("plugins", [&](FieldReader& plugins) { ReadPlugins(plugins, reading, out.plugins); });
   fields.ForEach("pluginConfig",
                  [&](FieldReader& item) { ReadArguments(item, reading, out.plugin_config); });
@@ -251,6 +266,8 @@ void ReadFields(FieldReader& fields, SchedulerConfiguration& out) {
   fields.Read("enableContentionProfiling", out.enable_contention_profiling);
   fields.Read("percentageOfNodesToScore", out.percentage_of_nodes_to_score,
               k8s::IntegerLimits{.min = 0, .max = 100});
+  const Reading reading{out};
+  WarnOfSampling(fields, reading, out.percentage_of_nodes_to_score);
   const k8s::IntegerLimits seconds{.min = 1, .max = kMaxConfiguredDuration.ns / 1'000'000'000};
   fields.Read("podInitialBackoffSeconds", out.pod_initial_backoff_seconds, seconds);
   fields.Read("podMaxBackoffSeconds", out.pod_max_backoff_seconds, seconds);
@@ -261,11 +278,13 @@ void ReadFields(FieldReader& fields, SchedulerConfiguration& out) {
     fields.Fail("profiles",
                 fmt::format("{} are too many; at most {} are allowed", count, kMaxProfiles));
   }
-  fields.ForEach("profiles",
-                 [&](FieldReader& item) { ReadProfile(item, Reading{out}, count == 1); });
+  fields.ForEach("profiles", [&](FieldReader& item) { ReadProfile(item, reading, count == 1); });
   if (out.profiles.empty()) out.profiles = DefaultConfiguration().profiles;
   fields.ForEach("extenders",
                  [&](FieldReader& item) { ReadExtender(item, out.extenders.emplace_back()); });
+  if (fields.ok() && !out.extenders.empty()) {
+    reading.WarnOf(fields, "extenders", "not built yet, so none of them is asked");
+  }
 }
 
 }  // namespace knx::framework

@@ -53,18 +53,22 @@ class Builder {
     const PluginEntry* entry = FindEntry(registry_, plugin);
     if (entry == nullptr) return Ok();
     PluginArgs args{.node = nullptr, .file = config_.file, .path = {}};
+    SourcePlace place = profile_.place;
     bool configured = false;
     for (const PluginArguments& given : profile_.plugin_config) {
       if (given.plugin != &plugin) continue;
       configured = true;
       args.path = given.path;
+      place = given.place;
       if (given.args) args.node = &*given.args;
     }
     const bool used = profile_.resolved.Contains(&plugin);
     if (!used && !configured) return Ok();
     auto made = entry->make(args);
     if (!made.ok()) {
-      return Fail(std::move(made).error().Within(fmt::format("plugin {}", plugin.name)));
+      Error error = std::move(made).error();
+      if (error.place.line == 0) error.place = std::move(place);
+      return Fail(std::move(error).Within(fmt::format("plugin {}", plugin.name)));
     }
     KNX_CHECK(*made != nullptr, "a registry entry made no plugin");
     if (!used) return Ok();
@@ -213,22 +217,8 @@ Result<std::vector<Profile>> BuildProfiles(const SchedulerConfiguration& config,
 
 std::vector<std::string> Warnings(const SchedulerConfiguration& config, Registry registry) {
   std::vector<std::string> out = config.warnings;
-  const SourcePlace whole{config.file, 0, 0};
-  if (!config.extenders.empty()) {
-    out.push_back(At(whole, "extenders: not built yet, so none of them is asked"));
-  }
-  const auto samples = [](std::int32_t percentage) { return percentage > 0 && percentage < 100; };
-  if (samples(config.percentage_of_nodes_to_score)) {
-    out.push_back(At(whole, "percentageOfNodesToScore: has no effect, all nodes are considered"));
-  }
   std::vector<Names> missing;
   for (const ProfileConfiguration& profile : config.profiles) {
-    if (samples(profile.percentage_of_nodes_to_score.value_or(0))) {
-      out.push_back(At(profile.place,
-                       fmt::format("profile {:?}: percentageOfNodesToScore: has no effect, all "
-                                   "nodes are considered",
-                                   profile.scheduler_name)));
-    }
     missing.push_back(WarnOfNamedPlugins(profile, registry, out));
   }
   WarnOfDefaultPlugins(config, missing, out);

@@ -351,12 +351,12 @@ TEST(Warnings, NameSettingsThatHaveNoEffect) {
       "\n");
   EXPECT_THAT(
       Warnings(config, AllBut({})),
-      ElementsAre("c.yaml:5:72: profiles[0].plugins.score.disabled[0]: unknown plugin \"Nothing\" "
+      ElementsAre("c.yaml:3:27: percentageOfNodesToScore: has no effect, all nodes are considered",
+                  "c.yaml:5:39: profiles[0].percentageOfNodesToScore: has no effect, all nodes are "
+                  "considered",
+                  "c.yaml:5:72: profiles[0].plugins.score.disabled[0]: unknown plugin \"Nothing\" "
                   "is disabled, which changes nothing",
-                  "c.yaml: extenders: not built yet, so none of them is asked",
-                  "c.yaml: percentageOfNodesToScore: has no effect, all nodes are considered",
-                  "c.yaml:5:12: profile \"default-scheduler\": percentageOfNodesToScore: has no "
-                  "effect, all nodes are considered"));
+                  "c.yaml:4:12: extenders: not built yet, so none of them is asked"));
   EXPECT_THAT(Warnings(Read("percentageOfNodesToScore: 100\n"), AllBut({})), IsEmpty());
 }
 
