@@ -8,6 +8,7 @@
 
 #include "k8s/json_fields.h"
 #include "k8s/object_fields.h"
+#include "k8s/other_kinds.h"
 #include "k8s/read_json.h"
 #include "k8s/yaml_reader.h"
 #include "k8s/yaml_tree.h"
@@ -120,14 +121,24 @@ class ManifestReader {
       return;
     }
     const KnownKind<FieldReader>* known = FindKind<FieldReader>(type);
-    if (known == nullptr) {
-      if (!options_.skip_unknown_kinds) fields.Fail("kind", UnknownKind(type));
-      return;
-    }
     const YamlNode& node = fields.node();
-    ObjectAt read{.object = {}, .place = {std::string(file_), node.line, node.column}};
+    SourcePlace place{std::string(file_), node.line, node.column};
+    if (known == nullptr) return Skip(fields, std::move(type), std::move(place));
+    ObjectAt read{.object = {}, .place = std::move(place)};
     known->read(fields, read.object);
     objects_.push_back(std::move(read));
+  }
+
+  void Skip(FieldReader& fields, TypeMeta type, SourcePlace place) {
+    const auto& kinds = kKnownKinds<FieldReader>;
+    // What we read is misspelt in its apiVersion rather than another kind of that name.
+    const bool read = std::any_of(kinds.begin(), kinds.end(),
+                                  [&](const auto& known) { return known.kind == type.kind; });
+    if (options_.skipped == nullptr || read || !IsOtherKind(type.api_version, type.kind)) {
+      return fields.Fail("kind", UnknownKind(type));
+    }
+    options_.skipped->push_back(
+        {std::move(type.api_version), std::move(type.kind), std::move(place)});
   }
 
   std::string_view file_;

@@ -1,6 +1,6 @@
 // Reads manifests: YAML or JSON, several documents a file, kind List unfolded.
 // Malformed input gives file, line, field and reason; it never throws or crashes. Unknown fields
-// are ignored, unknown kinds are refused by name (or skipped, with `skip_unknown_kinds`).
+// are ignored, unknown kinds are refused by name.
 #pragma once
 
 #include <string>
@@ -13,13 +13,21 @@
 
 namespace knx::k8s {
 
-struct ReadOptions {
-  bool skip_unknown_kinds = false;
-};
-
 struct ObjectAt {
   Object object;
   SourcePlace place;  // where it begins: its document, or its item of a List
+};
+
+// An object of a kind that Kubernetes has, or that is an extension of it, and that we do not read.
+struct SkippedObject {
+  std::string api_version, kind;
+  SourcePlace place;
+};
+
+struct ReadOptions {
+  // Gets such objects, which are refused without it. A kind that nobody knows is refused anyway: it
+  // may be one that was misspelt.
+  std::vector<SkippedObject>* skipped = nullptr;
 };
 
 // `file` is only named in errors. JSON is a subset of YAML and is read by the same path.

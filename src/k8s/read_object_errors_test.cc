@@ -50,6 +50,45 @@ TEST(ReadManifestsErrors, OfTheObjectAsAWhole) {
       "kind: \"Deployment\" of apiVersion \"apps/v1beta1\" is not known; known are v1 Pod, "));
 }
 
+TEST(ReadManifestsErrors, OfSelectorsThatDoNotMatchTheirTemplate) {
+  constexpr std::string_view kDeployment =
+      "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n"
+      "  template: {metadata: {labels: {app: web, tier: x}}, spec: {containers: [{name: c}]}}\n"
+      "  selector: ";
+  const auto read = [&](std::string_view selector) {
+    const auto objects = ReadManifests(fmt::format("{}{}", kDeployment, selector), "f.yaml");
+    return objects.ok() ? "" : objects.error().ToString();
+  };
+  EXPECT_EQ(read("{matchLabels: {app: web}}"), "");
+  EXPECT_EQ(read("{matchExpressions: [{key: tier, operator: Exists}]}"), "");
+  constexpr std::string_view kWhy =
+      "f.yaml:6:13: spec.selector: does not match the labels of the template, which are app=web, "
+      "tier=x";
+  EXPECT_EQ(read("{matchLabels: {app: db}}"), kWhy);
+  EXPECT_EQ(read("{matchExpressions: [{key: tier, operator: DoesNotExist}]}"), kWhy);
+  EXPECT_TRUE(read("{matchExpressions: [{key: tier, operator: In}]}")
+                  .starts_with("f.yaml:6:13: spec.selector: "));
+  EXPECT_EQ(
+      ReadManifests("{apiVersion: v1, kind: ReplicationController, metadata: {name: a}, "
+                    "spec: {selector: {a: b}, template: {spec: {containers: [{name: c}]}}}}",
+                    "f.yaml")
+          .error()
+          .ToString(),
+      "f.yaml:1:85: spec.selector: does not match the labels of the template, which are none");
+}
+
+TEST(ReadManifestsErrors, OfRequestsBeyondTheirLimits) {
+  ExpectErrors(
+      "apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\n"
+      "spec: {{containers: [{{name: c, resources: {{{}}}}}]}}",
+      {{"requests: {cpu: 1}, limits: {cpu: 1000m, memory: 1}", ""},
+       {"requests: {cpu: 1}", ""},
+       {"requests: {cpu: 2}, limits: {cpu: 1500m}",
+        "f.yaml:4:59: spec.containers[0].resources.requests.cpu: 2 is more than the limit, which "
+        "is "
+        "1500m"}});
+}
+
 TEST(ReadManifestsErrors, OfMetadata) {
   const std::string long_name(254, 'a');
   const std::string long_value = fmt::format("name: a, labels: {{k: {}}}", std::string(64, 'a'));

@@ -1,6 +1,7 @@
 #include "k8s/read_object.h"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace knx::k8s {
@@ -318,10 +319,12 @@ TEST(ReadManifests, ReadsWhatMakesPods) {
   const LabelSelector by_template{.match_labels = {{"app", "a"}}, .match_expressions = {}};
 
   const Workload deployment =
-      workload("apps/v1", "Deployment", "replicas: 3, selector: {matchLabels: {x: '1'}}, ");
+      workload("apps/v1", "Deployment",
+               "replicas: 3, selector: {matchExpressions: [{key: app, operator: Exists}]}, ");
   EXPECT_EQ(deployment.kind, WorkloadKind::kDeployment);
   EXPECT_EQ(deployment.replicas, 3);
-  EXPECT_EQ(deployment.selector->match_labels, (StringMap{{"x", "1"}}));
+  EXPECT_EQ(deployment.selector->match_expressions,
+            (std::vector<Requirement>{{"app", SelectorOperator::kExists, {}}}));
   EXPECT_EQ(deployment.pod_template.meta.labels, (StringMap{{"app", "a"}}));
   EXPECT_EQ(deployment.pod_template.spec.containers[0].name, "c");
   EXPECT_TRUE(deployment.meta.labels.empty());
@@ -338,9 +341,9 @@ TEST(ReadManifests, ReadsWhatMakesPods) {
   EXPECT_EQ(workload("apps/v1", "StatefulSet", "replicas: 0, ").replicas, 0);
   EXPECT_EQ(workload("apps/v1", "StatefulSet", "").selector, by_template);
 
-  const Workload old = workload("v1", "ReplicationController", "selector: {x: b}, ");
+  const Workload old = workload("v1", "ReplicationController", "selector: {app: a}, ");
   EXPECT_EQ(old.kind, WorkloadKind::kReplicationController);
-  EXPECT_EQ(old.selector->match_labels, (StringMap{{"x", "b"}}));
+  EXPECT_EQ(old.selector->match_labels, (StringMap{{"app", "a"}}));
   EXPECT_EQ(old.meta.labels, (StringMap{{"app", "a"}}));
   EXPECT_EQ(workload("v1", "ReplicationController", "").selector, by_template);
 }
@@ -440,12 +443,19 @@ TEST(ReadManifests, UnfoldsDocumentsAndLists) {
             "a:1 ");
 }
 
-TEST(ReadManifests, SkipsUnknownKindsIfAsked) {
+TEST(ReadManifests, SkipsOtherKindsIfAsked) {
   constexpr std::string_view text =
       "apiVersion: v1\nkind: ConfigMap\ndata: [any, thing]\n---\n"
-      "{apiVersion: v1, kind: List, items: [{apiVersion: x/v1, kind: Foo},\n"
-      "{apiVersion: v1, kind: Node, metadata: {name: a}}]}";
-  EXPECT_EQ(Names(text, {.skip_unknown_kinds = true}), "a:6 ");
+      "{apiVersion: v1, kind: List, items: [{apiVersion: example.com/v1, kind: Foo},\n"
+      "{apiVersion: v1, kind: Node, metadata: {name: a}}]}\n---\n"
+      "{apiVersion: v1, kind: SecretList, items: [{}]}";
+  std::vector<SkippedObject> skipped;
+  EXPECT_EQ(Names(text, {.skipped = &skipped}), "a:6 ");
+  std::string out;
+  for (const SkippedObject& object : skipped) {
+    out += fmt::format("{} {}:{} ", object.api_version, object.kind, object.place.line);
+  }
+  EXPECT_EQ(out, "v1 ConfigMap:1 example.com/v1 Foo:5 v1 Secret:8 ");
   EXPECT_EQ(
       Names(text),
       "f.yaml:2:7: kind: \"ConfigMap\" of apiVersion \"v1\" is not known; known are v1 Pod, v1 "
@@ -454,8 +464,43 @@ TEST(ReadManifests, SkipsUnknownKindsIfAsked) {
       "apps/v1 Deployment, batch/v1 Job, v1 PersistentVolumeClaim, v1 PersistentVolume, "
       "storage.k8s.io/v1 StorageClass, storage.k8s.io/v1 CSINode, storage.k8s.io/v1 CSIDriver, "
       "storage.k8s.io/v1 CSIStorageCapacity, storage.k8s.io/v1 VolumeAttachment");
-  EXPECT_EQ(Names("{kind: Foo}", {.skip_unknown_kinds = true}),
+  EXPECT_EQ(Names("{kind: Foo}", {.skipped = &skipped}),
             "f.yaml:1:1: apiVersion: missing, but required");
+}
+
+TEST(ReadManifests, RefusesKindsThatNobodyKnows) {
+  constexpr std::string_view refused[][2] = {
+      {"apps/v1", "Deploymnet"},
+      {"v1", "Deployment"},
+      {"app/v1", "Deployment"},
+      {"apps/v1beta1", "Deployment"},
+      {"x/v1", "Foo"},
+      {"v1", "Configmap"},
+      {"example.com/v1", "Deployment"},
+      {"kubescheduler.config.k8s.io/v1", "KubeSchedulerConfiguration"},
+  };
+  for (const auto& [api_version, kind] : refused) {
+    std::vector<SkippedObject> skipped;
+    EXPECT_THAT(Names(fmt::format("{{apiVersion: {}, kind: {}}}", api_version, kind),
+                      {.skipped = &skipped}),
+                ::testing::HasSubstr("is not known; known are"));
+  }
+  constexpr std::string_view skipped_ones[][2] = {
+      {"apps/v1", "DaemonSet"},
+      {"batch/v1", "CronJob"},
+      {"v1", "Secret"},
+      {"autoscaling/v2", "HorizontalPodAutoscaler"},
+      {"networking.k8s.io/v1", "Ingress"},
+      {"gateway.networking.k8s.io/v1", "HTTPRoute"},
+      {"kueue.x-k8s.io/v1beta1", "ClusterQueue"},
+  };
+  for (const auto& [api_version, kind] : skipped_ones) {
+    std::vector<SkippedObject> skipped;
+    EXPECT_EQ(Names(fmt::format("{{apiVersion: {}, kind: {}}}", api_version, kind),
+                    {.skipped = &skipped}),
+              "");
+    EXPECT_EQ(skipped.size(), 1U);
+  }
 }
 
 }  // namespace

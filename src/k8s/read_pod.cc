@@ -1,3 +1,7 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "k8s/enum_names.h"
 #include "k8s/json_fields.h"
 #include "k8s/object_fields.h"
@@ -28,10 +32,25 @@ namespace {
 constexpr std::int64_t kMaxPort = 65535;
 constexpr std::int64_t kDefaultGraceSeconds = 30;
 
+const Quantity* FindAmount(const ResourceList& list, std::string_view resource) {
+  const auto found = std::find_if(list.begin(), list.end(),
+                                  [&](const auto& entry) { return entry.first == resource; });
+  return found == list.end() ? nullptr : &found->second;
+}
+
 template <class Fields>
 void ReadRequirementsOfResources(Fields& fields, ResourceRequirements& out) {
   ReadResourceList(fields, "requests", out.requests);
   ReadResourceList(fields, "limits", out.limits);
+  if (!fields.ok()) return;
+  for (const auto& [resource, request] : out.requests) {
+    const Quantity* limit = FindAmount(out.limits, resource);
+    if (limit == nullptr || request <= *limit) continue;
+    fields.Map("requests", [&](Fields& requests) {
+      requests.Fail(resource, fmt::format("{} is more than the limit, which is {}",
+                                          request.ToString(), limit->ToString()));
+    });
+  }
 }
 
 template <class Fields>

@@ -1,11 +1,13 @@
 // Everything but pods and nodes: what makes pods, and what is said about them.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 
 #include "k8s/json_fields.h"
 #include "k8s/object_fields.h"
+#include "k8s/selector.h"
 #include "k8s/yaml_reader.h"
 #include "k8s/yaml_tree.h"
 
@@ -20,6 +22,20 @@ void ReadTemplate(Fields& spec, PodTemplate& out) {
     ReadTemplateMeta(fields, out.meta);
     fields.RequireMap("spec", [&](Fields& pod_spec) { ReadPodSpec(pod_spec, out.spec); });
   });
+}
+
+// Its own pods would not be its own. The API server refuses that.
+template <class Fields>
+void CheckSelector(Fields& spec, const Workload& workload) {
+  if (!spec.ok() || !workload.selector) return;
+  if (const auto reason = InvalidReason(*workload.selector)) return spec.Fail("selector", *reason);
+  const StringMap& labels = workload.pod_template.meta.labels;
+  if (Matches(*workload.selector, labels)) return;
+  std::vector<std::string> texts;
+  for (const auto& [key, value] : labels) texts.push_back(fmt::format("{}={}", key, value));
+  spec.Fail("selector",
+            fmt::format("does not match the labels of the template, which are {}",
+                        texts.empty() ? "none" : fmt::format("{}", fmt::join(texts, ", "))));
 }
 
 std::optional<std::int32_t> ParsePercent(std::string_view text) {
@@ -106,6 +122,7 @@ void ReadFields(Fields& object, Workload& out) {
       spec.Map("selector",
                [&](Fields& selector) { ReadSelector(selector, out.selector.emplace()); });
     }
+    CheckSelector(spec, out);
   });
   const StringMap& labels = out.pod_template.meta.labels;
   if (!out.selector) out.selector = LabelSelector{.match_labels = labels, .match_expressions = {}};

@@ -3,6 +3,7 @@
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
 #include <fmt/format.h>
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
@@ -280,10 +281,11 @@ Result<std::vector<YamlNode>> ParseDocuments(std::string_view text, std::string_
   std::vector<YamlNode> documents;
   std::size_t copy_budget = kMaxAliasBytes;
   int last_start = -1;
+  std::optional<TreeBuilder> current;
   try {
     YAML::Parser parser(stream);
     while (true) {
-      TreeBuilder builder(file, copy_budget);
+      TreeBuilder& builder = current.emplace(file, copy_budget);
       const bool more = parser.HandleNextDocument(builder);
       if (builder.error()) return *builder.error();
       if (!more) return documents;
@@ -298,6 +300,12 @@ Result<std::vector<YamlNode>> ParseDocuments(std::string_view text, std::string_
       YamlNode root = builder.TakeRoot();
       if (root.kind != Kind::kNull) documents.push_back(std::move(root));
     }
+  } catch (const YAML::DeepRecursion& exception) {
+    // Its own limit, which is beyond ours: what was wrong for us first is where it began.
+    const SourcePlace first = current && current->error() ? current->error()->place
+                                                          : SourcePlace{"", exception.mark.line + 1,
+                                                                        exception.mark.column + 1};
+    return TooDeep(file, first.line, first.column);
   } catch (const YAML::Exception& exception) {
     return FromException(exception, file, last_line);
   }

@@ -189,6 +189,21 @@ TEST(ParseYaml, LimitsWhatAliasesCopy) {
   EXPECT_FALSE(ParseYaml(texts, "f").ok());
 }
 
+TEST(ParseYaml, SaysThatATextIsNestedTooDeeplyHoweverDeepItIs) {
+  constexpr std::size_t kDeep = 20'000;
+  std::string blocks;
+  for (std::size_t i = 0; i < 600; ++i) blocks += std::string(i, ' ') + "a:\n";
+  std::string dashes;
+  for (std::size_t i = 0; i < kDeep; ++i) dashes += "- ";
+  for (const std::string& text :
+       {std::string(kDeep, '['), "{a: " + std::string(kDeep, '['), blocks, dashes}) {
+    const auto parsed = ParseYaml(text, "f.yaml");
+    ASSERT_FALSE(parsed.ok());
+    EXPECT_EQ(parsed.error().message, "nested too deeply: at most 100 levels are allowed");
+    EXPECT_GT(parsed.error().place.line, 0);
+  }
+}
+
 TEST(ParseYaml, RefusesATextThatIsTooLarge) {
   const std::string text(kMaxYamlBytes + 1, ' ');
   EXPECT_EQ(ParseYaml(text, "f").error().ToString(),

@@ -32,7 +32,17 @@ Ptr<k8s::PriorityClass> DefaultPriorityClass(const Store& store) {
   return found;
 }
 
+// Whether the manifest is of a pod that went through all this before, in its own cluster, whose
+// classes need not be among the manifests.
+bool HasItsPriority(const Store& store, const k8s::Pod& pod) {
+  if (!pod.spec.priority.has_value()) return false;
+  const std::string& name = pod.spec.priority_class_name;
+  return !pod.meta.uid.empty() ||
+         (!name.empty() && store.Find<k8s::PriorityClass>(name) == nullptr);
+}
+
 Status AdmitPriority(const Store& store, k8s::Pod& pod) {
+  if (HasItsPriority(store, pod)) return Ok();
   Ptr<k8s::PriorityClass> priority_class;
   if (pod.spec.priority_class_name.empty()) {
     priority_class = DefaultPriorityClass(store);
@@ -107,7 +117,7 @@ void MergeLabelKeys(k8s::Pod& pod) {
 void AdmitStatus(k8s::Pod& pod, Time now) {
   k8s::PodStatus& status = pod.status;
   status.start_time.reset();
-  if (pod.spec.node_name.empty()) {
+  if (pod.spec.node_name.empty() && !IsFinished(pod)) {
     status.phase = k8s::PodPhase::kPending;
     std::erase_if(status.conditions, [](const k8s::Condition& condition) {
       return condition.type == k8s::names::kPodScheduled && condition.status == "True";

@@ -22,14 +22,43 @@ Error NothingIn(const std::vector<TextFile>& files) {
                                   fmt::join(names, ", ")));
 }
 
+// One for every kind, with the place of the first.
+std::vector<std::string> WarningsAbout(const std::vector<k8s::SkippedObject>& skipped) {
+  struct Kind {
+    const k8s::SkippedObject* first;
+    std::size_t count;
+  };
+  std::vector<Kind> kinds;
+  for (const k8s::SkippedObject& object : skipped) {
+    const auto same = std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) {
+      return kind.first->kind == object.kind && kind.first->api_version == object.api_version;
+    });
+    if (same == kinds.end()) {
+      kinds.push_back({&object, 1});
+    } else {
+      ++same->count;
+    }
+  }
+  std::vector<std::string> out;
+  for (const auto& [first, count] : kinds) {
+    out.push_back(fmt::format(
+        "{}:{}: {} ({}) is not simulated, so {}", first->place.file, first->place.line, first->kind,
+        first->api_version,
+        count == 1 ? "it is left out" : fmt::format("all {} of them are left out", count)));
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<Input> ReadInput(const std::vector<TextFile>& files) {
   Input input;
+  std::vector<k8s::SkippedObject> skipped;
   for (const TextFile& file : files) {
     KNX_TRY(std::vector<k8s::YamlNode> documents, k8s::ParseYaml(file.text, file.name));
     if (std::none_of(documents.begin(), documents.end(), scenario::IsScenario)) {
-      KNX_TRY(std::vector<k8s::ObjectAt> objects, k8s::ReadManifests(documents, file.name));
+      KNX_TRY(std::vector<k8s::ObjectAt> objects,
+              k8s::ReadManifests(documents, file.name, {.skipped = &skipped}));
       std::move(objects.begin(), objects.end(), std::back_inserter(input.objects));
       continue;
     }
@@ -43,6 +72,7 @@ Result<Input> ReadInput(const std::vector<TextFile>& files) {
       std::none_of(input.objects.begin(), input.objects.end(), IsNodeOrMakesPods)) {
     return NothingIn(files);
   }
+  input.warnings = WarningsAbout(skipped);
   return input;
 }
 

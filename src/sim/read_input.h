@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -15,6 +16,7 @@ namespace knx::sim {
 struct Input {
   std::optional<scenario::Scenario> scenario;
   std::vector<k8s::ObjectAt> objects;
+  std::vector<std::string> warnings;  // what is in the files and is not simulated
 };
 
 Result<Input> ReadInput(const std::vector<TextFile>& files);
