@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "cmd/human_units.h"
+
 namespace knx::cmd {
 namespace {
 
@@ -16,8 +18,9 @@ std::string FormatClock(Duration now) {
 }  // namespace
 
 std::string FormatProgress(const sim::SimulationProgress& progress) {
-  return fmt::format("{}  {} nodes  {} pods created  {} placed  {} waiting",
-                     FormatClock(progress.now), progress.nodes, progress.created, progress.placed,
+  return fmt::format("{}  {}  {} created  {} placed  {} waiting", FormatClock(progress.now),
+                     FormatCount(progress.nodes, "node", "nodes"),
+                     FormatCount(progress.created, "pod", "pods"), progress.placed,
                      progress.waiting);
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "cmd/run_groups.h"
 #include "k8s/names.h"
 
 namespace knx::cmd {
@@ -90,7 +91,8 @@ void WriteNode(const sim::NodeUse& node, DocumentWriter& out) {
   out.EndMap();
 }
 
-void WritePod(const sim::PodOutcome& pod, DocumentWriter& out) {
+void WritePod(const sim::PodOutcome& pod, const std::vector<std::string>& profiles,
+              DocumentWriter& out) {
   out.BeginMap();
   Put(out, "namespace", pod.namespace_);
   Put(out, "name", pod.name);
@@ -107,6 +109,7 @@ void WritePod(const sim::PodOutcome& pod, DocumentWriter& out) {
   Put(out, "reason", pod.reason);
   Put(out, "message", pod.message);
   out.EndMap();
+  Put(out, "whyWaiting", IsWaiting(pod) ? WhyItWaits(pod, profiles) : "");
   out.Key("requests");
   out.BeginMap();
   for (const auto& [resource, quantity] : pod.requests) Put(out, resource, quantity);
@@ -139,9 +142,9 @@ void WriteViolation(const std::optional<sim::Violation>& violation, DocumentWrit
   out.EndMap();
 }
 
-template <class T>
+template <class T, class Write>
 void WriteEach(DocumentWriter& out, std::string_view key, const std::vector<T>& items,
-               void (*write)(const T&, DocumentWriter&)) {
+               Write write) {
   out.Key(key);
   out.BeginList();
   for (const T& item : items) write(item, out);
@@ -163,7 +166,10 @@ void WriteRun(const sim::SimulationResult& result, DocumentWriter& out) {
   PutBool(out, "stopped", result.stopped);
   WriteCounts(result.counts, out);
   WriteEach(out, "nodes", result.nodes, WriteNode);
-  WriteEach(out, "pods", result.pods, WritePod);
+  PutTexts(out, "profiles", result.profiles);
+  WriteEach(out, "pods", result.pods, [&result](const auto& pod, DocumentWriter& each) {
+    WritePod(pod, result.profiles, each);
+  });
   WriteEach(out, "expectations", result.expectations, WriteExpectation);
   WriteViolation(result.violation, out);
   PutTexts(out, "warnings", result.warnings);

@@ -8,8 +8,6 @@
 #include <tuple>
 #include <utility>
 
-#include "k8s/names.h"
-
 namespace knx::cmd {
 namespace {
 
@@ -47,15 +45,6 @@ std::pair<std::string_view, std::string_view> KindAndName(const sim::PodOutcome&
   const std::size_t slash = owner.find('/');
   if (slash == std::string_view::npos) return {"Pod", pod.name};
   return {owner.substr(0, slash), owner.substr(slash + 1)};
-}
-
-std::string WhyItWaits(const sim::PodOutcome& pod) {
-  if (!pod.message.empty()) return pod.message;
-  if (!pod.reason.empty()) return pod.reason;
-  const bool ours = pod.scheduler_name == k8s::names::kDefaultScheduler ||
-                    pod.scheduler_name == k8s::names::kKubeNexusScheduler;
-  if (ours) return "not tried yet";
-  return fmt::format("not tried: no profile is called {}", pod.scheduler_name);
 }
 
 std::vector<WorkGroup> GroupPointers(const std::vector<const sim::PodOutcome*>& pods) {
@@ -126,6 +115,39 @@ std::vector<NodeGroup> GroupNodes(const std::vector<sim::NodeUse>& nodes) {
   return out;
 }
 
+std::vector<std::string> Distinctions(const std::vector<NodeGroup>& groups,
+                                      const std::vector<std::string>& common) {
+  std::map<std::vector<std::string>, std::vector<std::size_t>> alike;
+  std::vector<std::map<std::string, std::int64_t>> amounts(groups.size());
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    for (const auto& [resource, amount] : ShapeOf(*groups[i].nodes.front()).first) {
+      amounts[i][resource] = amount;
+    }
+    std::vector<std::string> told = groups[i].taints;
+    for (const std::string& resource : common) {
+      told.push_back(fmt::format("{} {}", resource, amounts[i][resource]));
+    }
+    alike[std::move(told)].push_back(i);
+  }
+  std::vector<std::string> out(groups.size());
+  for (const auto& [told, members] : alike) {
+    std::set<std::string> resources;
+    for (const std::size_t member : members) {
+      for (const auto& [resource, amount] : amounts[member]) resources.insert(resource);
+    }
+    for (const std::string& resource : resources) {
+      const auto differs = [&](std::size_t member) {
+        return amounts[member][resource] != amounts[members.front()][resource];
+      };
+      if (std::none_of(members.begin(), members.end(), differs)) continue;
+      for (const std::size_t member : members) {
+        out[member] += fmt::format(", {} {}", amounts[member][resource], resource);
+      }
+    }
+  }
+  return out;
+}
+
 bool IsOrdinary(const sim::NodeUse& node) { return node.ready && !node.unschedulable; }
 
 std::vector<const sim::NodeUse*> Representatives(const NodeGroup& group, std::size_t limit) {
@@ -162,10 +184,20 @@ bool IsWaiting(const sim::PodOutcome& pod) {
   return pod.node.empty() && pod.phase != "Succeeded" && pod.phase != "Failed";
 }
 
-std::vector<WaitingGroup> GroupWaiting(const std::vector<sim::PodOutcome>& pods) {
+std::string WhyItWaits(const sim::PodOutcome& pod, const std::vector<std::string>& profiles) {
+  if (pod.terminating) return "is being deleted";
+  if (!pod.message.empty()) return pod.message;
+  if (!pod.reason.empty()) return pod.reason;
+  if (std::find(profiles.begin(), profiles.end(), pod.scheduler_name) != profiles.end()) {
+    return "not tried yet";
+  }
+  return fmt::format("not tried: no profile of this scheduler is named {}", pod.scheduler_name);
+}
+
+std::vector<WaitingGroup> GroupWaiting(const sim::SimulationResult& result) {
   std::map<std::string, std::vector<const sim::PodOutcome*>> by_message;
-  for (const sim::PodOutcome& pod : pods) {
-    if (IsWaiting(pod)) by_message[WhyItWaits(pod)].push_back(&pod);
+  for (const sim::PodOutcome& pod : result.pods) {
+    if (IsWaiting(pod)) by_message[WhyItWaits(pod, result.profiles)].push_back(&pod);
   }
   std::vector<WaitingGroup> out;
   for (const auto& [message, members] : by_message) {

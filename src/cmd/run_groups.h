@@ -22,6 +22,11 @@ struct NodeGroup {
   std::vector<const sim::NodeUse*> nodes;  // by name
   std::vector<std::string> taints;
 };
+// What a group has of everything, and its taints, as far as that tells it from groups that would
+// otherwise be called the same; one text a group, empty where the common ones are enough.
+// `common`: what is told of each group anyway.
+std::vector<std::string> Distinctions(const std::vector<NodeGroup>& groups,
+                                      const std::vector<std::string>& common);
 // Ordered by the name of the first node.
 std::vector<NodeGroup> GroupNodes(const std::vector<sim::NodeUse>& nodes);
 // Whether its state is worth telling.
@@ -46,12 +51,16 @@ std::vector<WorkGroup> GroupPods(const std::vector<sim::PodOutcome>& pods);
 // Has no node and is not finished.
 bool IsWaiting(const sim::PodOutcome& pod);
 
+// In words, of a pod that waits: what its condition says, or why it has none. `profiles`: the
+// scheduler names that there are profiles for.
+std::string WhyItWaits(const sim::PodOutcome& pod, const std::vector<std::string>& profiles);
+
 struct WaitingGroup {
   std::string message;
   std::int64_t pods = 0;
   std::vector<WorkGroup> work;
 };
 // Most pods first.
-std::vector<WaitingGroup> GroupWaiting(const std::vector<sim::PodOutcome>& pods);
+std::vector<WaitingGroup> GroupWaiting(const sim::SimulationResult& result);
 
 }  // namespace knx::cmd

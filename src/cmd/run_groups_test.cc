@@ -95,19 +95,46 @@ TEST(GroupPods, PutsTheWorkOfOneOwnerTogetherAndNumberedJobsToo) {
 }
 
 TEST(GroupWaiting, PutsEqualReasonsTogetherMostPodsFirst) {
-  std::vector<sim::PodOutcome> pods = {SomePod("a", "", "lone"),     SomePod("a", "Job/x", "x-1"),
-                                       SomePod("a", "Job/y", "y-1"), SomePod("a", "", "placed"),
-                                       SomePod("a", "", "done"),     SomePod("a", "", "foreign")};
+  sim::SimulationResult result;
+  result.profiles = {"default-scheduler"};
+  std::vector<sim::PodOutcome>& pods = result.pods;
+  pods = {SomePod("a", "", "lone"),   SomePod("a", "Job/x", "x-1"), SomePod("a", "Job/y", "y-1"),
+          SomePod("a", "", "placed"), SomePod("a", "", "done"),     SomePod("a", "", "foreign")};
   pods[1].message = pods[2].message = "0/3 nodes are available: 3 Insufficient cpu.";
   pods[3].node = "node-1";
   pods[4].phase = "Succeeded";
   pods[5].scheduler_name = "other";
-  const std::vector<WaitingGroup> groups = GroupWaiting(pods);
+  const std::vector<WaitingGroup> groups = GroupWaiting(result);
   ASSERT_EQ(groups.size(), 3U);
   EXPECT_EQ(groups[0].pods, 2);
   EXPECT_EQ(groups[0].work.size(), 2U);
   EXPECT_EQ(groups[1].message, "not tried yet");
-  EXPECT_EQ(groups[2].message, "not tried: no profile is called other");
+  EXPECT_EQ(groups[2].message, "not tried: no profile of this scheduler is named other");
+}
+
+TEST(WhyItWaits, KnowsTheProfilesThereAre) {
+  sim::PodOutcome pod = SomePod("a", "", "p");
+  EXPECT_EQ(WhyItWaits(pod, {"default-scheduler"}), "not tried yet");
+  EXPECT_EQ(WhyItWaits(pod, {"batch"}),
+            "not tried: no profile of this scheduler is named default-scheduler");
+  pod.reason = "SchedulerError";
+  EXPECT_EQ(WhyItWaits(pod, {"batch"}), "SchedulerError");
+  pod.message = "0/3 nodes are available";
+  EXPECT_EQ(WhyItWaits(pod, {"batch"}), "0/3 nodes are available");
+  pod.terminating = true;
+  EXPECT_EQ(WhyItWaits(pod, {"batch"}), "is being deleted");
+}
+
+TEST(Distinctions, TellGroupsApartThatWouldReadTheSame) {
+  std::vector<sim::NodeUse> nodes = {SomeNode("a", 1), SomeNode("b", 1), SomeNode("c", 2)};
+  nodes[0].resources.push_back({"pods", 0, 110});
+  nodes[1].resources.push_back({"pods", 0, 20});
+  nodes[1].resources.push_back({"disks", 0, 3});
+  nodes[2].resources.push_back({"pods", 0, 7});
+  const std::vector<NodeGroup> groups = GroupNodes(nodes);
+  EXPECT_EQ(Distinctions(groups, {"cpu"}),
+            (std::vector<std::string>{", 0 disks, 110 pods", ", 3 disks, 20 pods", ""}));
+  EXPECT_EQ(Distinctions(groups, {"cpu", "pods"}), (std::vector<std::string>{"", "", ""}));
 }
 
 }  // namespace

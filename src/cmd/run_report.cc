@@ -112,16 +112,18 @@ std::vector<std::string> NodeCells(std::string name, const std::vector<const sim
   return cells;
 }
 
-std::string ShapeLine(const NodeGroup& group, const std::vector<std::string>& devices) {
+std::string ShapeLine(const NodeGroup& group, const std::vector<std::string>& devices,
+                      const std::string& distinction) {
   const std::vector<const sim::NodeUse*> first = {group.nodes.front()};
-  std::string out =
-      fmt::format("{} with {} cores, {}", FormatCount(std::ssize(group.nodes), "node", "nodes"),
-                  FormatCores(Sum(first, k8s::names::kCpu).allocatable),
-                  FormatBytes(Sum(first, k8s::names::kMemory).allocatable));
+  const std::string cores = FormatCores(Sum(first, k8s::names::kCpu).allocatable);
+  std::string out = fmt::format(
+      "{} with {} {}, {}", FormatCount(std::ssize(group.nodes), "node", "nodes"), cores,
+      cores == "1" ? "core" : "cores", FormatBytes(Sum(first, k8s::names::kMemory).allocatable));
   for (const std::string& device : devices) {
     const std::int64_t each = Sum(first, device).allocatable;
     if (each != 0) out += fmt::format(", {} {}", each, device);
   }
+  out += distinction;
   if (!group.taints.empty()) out += fmt::format("; taint {}", fmt::join(group.taints, ", "));
   return out;
 }
@@ -132,6 +134,14 @@ std::string ShortTitle(const std::string& device) {
     return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   });
   return title;
+}
+
+// "GPU" for "nvidia.com/gpu", unless there is another of which that could be said.
+std::string TitleOf(const std::string& device, const std::vector<std::string>& all) {
+  const std::string title = ShortTitle(device);
+  const auto same = std::count_if(
+      all.begin(), all.end(), [&](const std::string& other) { return ShortTitle(other) == title; });
+  return same == 1 ? title : Printable(device);
 }
 
 void AddNodeGroup(const NodeGroup& group, std::size_t rows, const std::vector<std::string>& devices,
@@ -159,7 +169,9 @@ std::string Nodes(const sim::SimulationResult& result, const Palette& palette) {
                                  {"PODS", Align::kRight},
                                  {"CORES", Align::kRight},
                                  {"MEMORY", Align::kRight}};
-  for (const std::string& device : devices) columns.push_back({ShortTitle(device), Align::kRight});
+  for (const std::string& device : devices) {
+    columns.push_back({TitleOf(device, devices), Align::kRight});
+  }
   columns.push_back({"STATE", Align::kLeft});
   TextTable table(std::move(columns));
 
@@ -168,6 +180,9 @@ std::string Nodes(const sim::SimulationResult& result, const Palette& palette) {
   for (const NodeGroup& group : groups) needs.push_back(group.nodes.size());
   const std::vector<std::size_t> rows =
       ShareRows(needs, result.nodes.size() <= kMaxNodes ? kMaxNodes : kMaxNodeRows);
+  std::vector<std::string> told = devices;
+  told.insert(told.end(), {std::string(k8s::names::kCpu), std::string(k8s::names::kMemory)});
+  const std::vector<std::string> distinctions = Distinctions(groups, told);
   std::vector<const sim::NodeUse*> left_out;
   std::size_t shapes_left_out = 0;
   for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -176,7 +191,7 @@ std::string Nodes(const sim::SimulationResult& result, const Palette& palette) {
       left_out.insert(left_out.end(), groups[i].nodes.begin(), groups[i].nodes.end());
       continue;
     }
-    if (groups.size() > 1) table.AddLine(ShapeLine(groups[i], devices));
+    if (groups.size() > 1) table.AddLine(ShapeLine(groups[i], devices, distinctions[i]));
     AddNodeGroup(groups[i], rows[i], devices, table);
   }
   if (!left_out.empty()) {
@@ -246,10 +261,11 @@ std::string LabelOf(const WorkGroup& work) {
 
 std::string Work(const sim::SimulationResult& result, const Palette& palette) {
   const std::vector<WorkGroup> groups = GroupPods(result.pods);
-  std::string out = palette.Heading(fmt::format("Work: {} of {}",
-                                                FormatCount(std::ssize(result.pods), "pod", "pods"),
-                                                result.counts.pods_created)) +
-                    " created are still there\n";
+  std::string out =
+      palette.Heading(fmt::format("Work: {} of {}",
+                                  FormatCount(std::ssize(result.pods), "pod", "pods"),
+                                  result.counts.pods_created)) +
+      fmt::format(" created {} still there\n", result.pods.size() == 1 ? "is" : "are");
   if (groups.empty()) return out;
   const bool several = std::any_of(groups.begin(), groups.end(), [&](const WorkGroup& group) {
     return group.namespace_ != groups.front().namespace_;
@@ -306,7 +322,7 @@ std::string WaitingLine(const WorkGroup& work, Duration now) {
 }
 
 std::string Waiting(const sim::SimulationResult& result, const Palette& palette) {
-  const std::vector<WaitingGroup> groups = GroupWaiting(result.pods);
+  const std::vector<WaitingGroup> groups = GroupWaiting(result);
   if (groups.empty()) return palette.Good("Nothing waits.") + "\n";
   std::int64_t pods = 0;
   for (const WaitingGroup& group : groups) pods += group.pods;
@@ -371,26 +387,28 @@ std::string Counts(const sim::SimulationResult& result) {
   const sim::SimulationCounts& counts = result.counts;
   std::vector<std::string> parts = {fmt::format("{} created", counts.pods_created),
                                     fmt::format("{} placed", counts.pods_placed)};
-  const auto add = [&parts](std::int64_t count, std::string_view what) {
-    if (count > 0) parts.push_back(fmt::format("{} {}", count, what));
+  const auto add = [&parts](std::int64_t count, std::string_view one, std::string_view many) {
+    if (count > 0) parts.push_back(FormatCount(count, one, many));
   };
-  add(counts.pods_succeeded, "done");
-  add(counts.pods_failed, "failed");
-  add(counts.pods_deleted, "deleted");
-  parts.push_back(fmt::format("{} running", counts.pods_running));
+  add(counts.pods_succeeded, "done", "done");
+  add(counts.pods_failed, "failed", "failed");
+  add(counts.pods_deleted, "deleted", "deleted");
+  parts.push_back(fmt::format("{} on nodes now", counts.pods_running));
   parts.push_back(fmt::format("{} waiting", counts.pods_waiting));
   std::string out = fmt::format("Pods: {}\n", fmt::join(parts, ", "));
 
-  parts = {fmt::format("{} attempts without a place", counts.failed_attempts)};
-  add(counts.evictions, "evictions");
-  add(counts.bind_failures, "failed bindings");
-  add(counts.faults, "injected faults");
-  add(counts.scheduler_restarts, "restarts");
+  parts = {FormatCount(counts.failed_attempts, "attempt", "attempts") + " without a place"};
+  add(counts.evictions, "eviction", "evictions");
+  add(counts.bind_failures, "failed binding", "failed bindings");
+  add(counts.faults, "injected fault", "injected faults");
+  add(counts.scheduler_restarts, "restart", "restarts");
   out += fmt::format("Scheduler: {}\n", fmt::join(parts, ", "));
   out +=
-      fmt::format("Checked: {} steps, {} full recounts, {}\n", counts.steps, counts.full_checks,
+      fmt::format("Checked: {}, {}, {}\n", FormatCount(counts.steps, "step", "steps"),
+                  FormatCount(counts.full_checks, "full recount", "full recounts"),
                   result.violation.has_value() ? "one invariant broken" : "every invariant held");
-  out += fmt::format("Decision log: {} lines, hash {}\n", result.log_lines,
+  out += fmt::format("Decision log: {}, hash {}\n",
+                     FormatCount(static_cast<std::int64_t>(result.log_lines), "line", "lines"),
                      sim::FormatHash(result.hash));
   return out;
 }

@@ -113,6 +113,51 @@ TEST(FormatRun, SaysWhatWaitsWhyAndForHowLong) {
                               "      0/3 nodes are available: 3 Insufficient cpu.\n"));
 }
 
+TEST(FormatRun, CountsOneAsOne) {
+  sim::SimulationResult result;
+  result.nodes = {SomeNode("a", 1), SomeNode("b", 2)};
+  result.pods.emplace_back().namespace_ = "default";
+  result.pods.back().name = "p";
+  result.counts = {.pods_created = 1,
+                   .evictions = 1,
+                   .bind_failures = 1,
+                   .failed_attempts = 1,
+                   .faults = 1,
+                   .scheduler_restarts = 1,
+                   .steps = 1,
+                   .full_checks = 1};
+  result.log_lines = 1;
+  const std::string text = Plain(result);
+  EXPECT_THAT(text, HasSubstr("Work: 1 pod of 1 created is still there\n"));
+  EXPECT_THAT(text, HasSubstr("  1 node with 1 core, 8 GiB\n"));
+  EXPECT_THAT(text, HasSubstr("Scheduler: 1 attempt without a place, 1 eviction, 1 failed binding, "
+                              "1 injected fault, 1 restart\n"));
+  EXPECT_THAT(text, HasSubstr("Checked: 1 step, 1 full recount, every invariant held\n"));
+  EXPECT_THAT(text, HasSubstr("Decision log: 1 line, hash"));
+}
+
+TEST(FormatRun, SaysOfPodsThatAreOnNodesOnlyThat) {
+  sim::SimulationResult result;
+  result.counts.pods_created = result.counts.pods_placed = result.counts.pods_running = 2;
+  EXPECT_THAT(Plain(result), HasSubstr("Pods: 2 created, 2 placed, 2 on nodes now, 0 waiting\n"));
+}
+
+TEST(FormatRun, GivesNoTwoColumnsAndNoTwoGroupsTheSameName) {
+  sim::SimulationResult result;
+  for (int i = 1; i <= 2; ++i) result.nodes.push_back(SomeNode(fmt::format("n-{}", i), 4));
+  result.nodes[0].resources.insert(result.nodes[0].resources.end(),
+                                   {{"amd.com/gpu", 0, 1}, {"nvidia.com/gpu", 0, 2}});
+  result.nodes[1].resources.insert(result.nodes[1].resources.end(),
+                                   {{"amd.com/gpu", 0, 1}, {"nvidia.com/gpu", 0, 2}});
+  result.nodes[1].resources[2].allocatable = 20;
+  const std::string text = Plain(result);
+  EXPECT_THAT(text, HasSubstr("  MEMORY  amd.com/gpu  nvidia.com/gpu  STATE\n"));
+  EXPECT_THAT(text, HasSubstr("1 node with 4 cores, 8 GiB, 1 amd.com/gpu, 2 nvidia.com/gpu, 110 "
+                              "pods\n"));
+  EXPECT_THAT(text,
+              HasSubstr("1 node with 4 cores, 8 GiB, 1 amd.com/gpu, 2 nvidia.com/gpu, 20 pods\n"));
+}
+
 TEST(FormatRun, MarksOnlyWithColoursOn) {
   EXPECT_THAT(Plain({}), Not(HasSubstr("\x1b")));
   EXPECT_THAT(FormatRun({}, "a.yaml", Palette(true)), HasSubstr("\x1b[1mNodes: 0\x1b[0m"));

@@ -1,7 +1,6 @@
 #include "k8s/read_object.h"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace knx::k8s {
@@ -466,41 +465,6 @@ TEST(ReadManifests, SkipsOtherKindsIfAsked) {
       "storage.k8s.io/v1 CSIStorageCapacity, storage.k8s.io/v1 VolumeAttachment");
   EXPECT_EQ(Names("{kind: Foo}", {.skipped = &skipped}),
             "f.yaml:1:1: apiVersion: missing, but required");
-}
-
-TEST(ReadManifests, RefusesKindsThatNobodyKnows) {
-  constexpr std::string_view refused[][2] = {
-      {"apps/v1", "Deploymnet"},
-      {"v1", "Deployment"},
-      {"app/v1", "Deployment"},
-      {"apps/v1beta1", "Deployment"},
-      {"x/v1", "Foo"},
-      {"v1", "Configmap"},
-      {"example.com/v1", "Deployment"},
-      {"kubescheduler.config.k8s.io/v1", "KubeSchedulerConfiguration"},
-  };
-  for (const auto& [api_version, kind] : refused) {
-    std::vector<SkippedObject> skipped;
-    EXPECT_THAT(Names(fmt::format("{{apiVersion: {}, kind: {}}}", api_version, kind),
-                      {.skipped = &skipped}),
-                ::testing::HasSubstr("is not known; known are"));
-  }
-  constexpr std::string_view skipped_ones[][2] = {
-      {"apps/v1", "DaemonSet"},
-      {"batch/v1", "CronJob"},
-      {"v1", "Secret"},
-      {"autoscaling/v2", "HorizontalPodAutoscaler"},
-      {"networking.k8s.io/v1", "Ingress"},
-      {"gateway.networking.k8s.io/v1", "HTTPRoute"},
-      {"kueue.x-k8s.io/v1beta1", "ClusterQueue"},
-  };
-  for (const auto& [api_version, kind] : skipped_ones) {
-    std::vector<SkippedObject> skipped;
-    EXPECT_EQ(Names(fmt::format("{{apiVersion: {}, kind: {}}}", api_version, kind),
-                    {.skipped = &skipped}),
-              "");
-    EXPECT_EQ(skipped.size(), 1U);
-  }
 }
 
 }  // namespace

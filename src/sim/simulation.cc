@@ -66,12 +66,26 @@ int CreationRank(const k8s::Object& object) {
   return 3;
 }
 
+// A manifest may come from a cluster, and be of a pod that was being deleted there, or of a class
+// that every cluster has.
+Status CreateFromManifest(ApiServer& api, k8s::Object object) {
+  const auto* priority_class = std::get_if<k8s::PriorityClass>(&object);
+  if (priority_class != nullptr && priority_class->meta.name.starts_with("system-")) {
+    return api.Apply(std::move(object), Actor::kUser);
+  }
+  const auto* pod = std::get_if<k8s::Pod>(&object);
+  const bool leaves = pod != nullptr && pod->meta.deleted.has_value();
+  const std::string namespace_ = MetaOf(object).namespace_;
+  KNX_TRY(const std::string name, api.Create(std::move(object), Actor::kUser));
+  return leaves ? api.DeletePod(PodKey(namespace_, name), Actor::kUser) : Ok();
+}
+
 Status CreateAll(Cluster& cluster, std::vector<k8s::ObjectAt> objects) {
   std::stable_sort(objects.begin(), objects.end(), [](const auto& a, const auto& b) {
     return CreationRank(a.object) < CreationRank(b.object);
   });
   for (k8s::ObjectAt& object : objects) {
-    auto created = cluster.api().Create(std::move(object.object), Actor::kUser);
+    auto created = CreateFromManifest(cluster.api(), std::move(object.object));
     if (!created.ok()) {
       Error error = std::move(created).error();
       error.place = std::move(object.place);
@@ -97,15 +111,17 @@ class Simulation {
     }
     SimulationResult result;
     result.seed = seed();
+    for (const auto& profile : config_.profiles) result.profiles.push_back(profile.scheduler_name);
     const auto go_on = [&] { return !request_.progress || request_.progress(cluster.Progress()); };
     KNX_TRY_DONE(input_.scenario.has_value() ? RunScenario(cluster, go_on, result)
                                              : RunManifests(cluster, go_on, result));
     cluster.CheckEnd();
     if (request_.progress) (void)request_.progress(cluster.Progress());
     Report(cluster, result);
-    for (auto& complaints :
-         {cluster.Complaints(), framework::Warnings(config_, plugins::AllPlugins())}) {
-      result.warnings.insert(result.warnings.end(), complaints.begin(), complaints.end());
+    for (const auto& said :
+         {input_.warnings, framework::Warnings(config_, plugins::AllPlugins()),
+          cluster.Complaints()}) {
+      result.warnings.insert(result.warnings.end(), said.begin(), said.end());
     }
     return result;
   }

@@ -134,8 +134,9 @@ struct SimulationResult {
   bool stopped = false;           // by the progress function
   std::int64_t steps_undone = 0;  // of the scenario: the run ended before them; in the warnings too
 
-  std::vector<PodOutcome> pods;  // there at the end, by namespace and name
-  std::vector<NodeUse> nodes;    // by name
+  std::vector<std::string> profiles;  // of the scheduler, by their scheduler names
+  std::vector<PodOutcome> pods;       // there at the end, by namespace and name
+  std::vector<NodeUse> nodes;         // by name
   SimulationCounts counts;
   std::vector<ExpectationResult> expectations;
   std::optional<Violation> violation;  // the run ends with the first

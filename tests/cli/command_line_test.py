@@ -1,77 +1,17 @@
-"""kubenexus as a script meets it: exit codes, error lines, forms of output, files."""
+"""kubenexus as a script meets it: exit codes, error lines, forms of output."""
 
-import json
-import os
-import pathlib
 import re
-import signal
-import subprocess
-import tempfile
-import time
 import unittest
 
 import yaml_subset
-from program import PROGRAM, ROOT, environment, kubenexus
+from command_line import NODE, PACK, POD, SCENARIO, WEB, CommandLine
+from program import ROOT, kubenexus
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))
-WEB = ROOT / "examples" / "web-and-batch.yaml"
-PACK = ROOT / "examples" / "pack.yaml"
-
-NODE = """apiVersion: v1
-kind: Node
-metadata: { name: node-1 }
-status: { allocatable: { cpu: "4", memory: 8Gi } }
-"""
-POD = """apiVersion: v1
-kind: Pod
-metadata: { name: pod-1 }
-spec: { containers: [{ name: main, resources: { requests: { cpu: 1 } } }] }
-"""
-SCENARIO = """scenario: a pod is placed
-why: that is what a scheduler is for
-cluster:
-  nodes:
-    - { name: node-$i, count: 2, allocatable: { cpu: 2, memory: 4Gi } }
-steps:
-  - create: { pod: web-$i, count: 3, requests: { cpu: 1 } }
-  - expect: { pod: web-*, placed: PLACED, within: 5s }
-"""
-# Goes on for a year, with something to do every second.
-ENDLESS = """scenario: jobs without end
-why: somebody must be able to stop it
-cluster:
-  nodes: [{ name: node-$i, count: 30, allocatable: { cpu: 8, memory: 8Gi } }]
-steps:
-  - create: { pod: job-$i, count: 1000000, every: 1s, requests: { cpu: 1 }, run_for: 1m }
-  - run_for: 8000h
-"""
 
 
 def is_configuration(path):
     return "KubeSchedulerConfiguration" in path.read_text(encoding="utf-8")
-
-
-class CommandLine(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
-    def write(self, name, text):
-        path = self.folder / name
-        path.write_text(text, encoding="utf-8")
-        return path
-
-    def assert_refused(self, done, pattern):
-        """Exit code 2, nothing on standard output, one line that says what is wrong."""
-        self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertEqual(done.stdout, "")
-        self.assertRegex(done.stderr, rf"\A{pattern}\n\Z")
-
-    def run_json(self, *arguments, **options):
-        done = kubenexus("simulate", *arguments, "-o", "json", **options)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(done.stdout)
 
 
 class Inputs(CommandLine):
@@ -136,6 +76,70 @@ class Inputs(CommandLine):
         path = self.write("scenario.yaml", text)
         self.assert_refused(kubenexus("simulate", path), ".*pack.yaml: cannot be read: .*")
 
+    def test_says_that_a_text_is_nested_too_deeply(self):
+        for text in ("[" * 10000, "- " * 5000, "{a: " * 1000):
+            done = kubenexus("simulate", "-", stdin=text)
+            self.assert_refused(done, r"<stdin>:1:\d+: nested too deeply: at most 100 levels .*")
+
+    def test_leaves_out_kinds_that_are_not_simulated_and_says_so_once(self):
+        def manifest(version, kind):
+            return f"---\napiVersion: {version}\nkind: {kind}\nmetadata: {{ name: a }}\n"
+
+        path = self.write("all.yaml", NODE + manifest("apps/v1", "DaemonSet")
+                          + manifest("v1", "ConfigMap") * 3 + manifest("example.com/v1", "Thing"))
+        warnings = self.run_json(path)["warnings"]
+        self.assertEqual(warnings[:3], [
+            f"{path}:6: DaemonSet (apps/v1) is not simulated, so it is left out",
+            f"{path}:10: ConfigMap (v1) is not simulated, so all 3 of them are left out",
+            f"{path}:22: Thing (example.com/v1) is not simulated, so it is left out",
+        ])
+        path = self.write("typo.yaml", NODE + manifest("apps/v1", "Deploymnet"))
+        self.assert_refused(kubenexus("simulate", path), f'{path}:7:7: kind: "Deploymnet" of .*')
+
+    def test_pods_from_a_cluster_are_as_they_were_there(self):
+        def pod(name, meta="", spec="", status=""):
+            return f"""- apiVersion: v1
+  kind: Pod
+  metadata: {{ name: {name}, uid: u-{name}, {meta} }}
+  spec: {{ containers: [{{ name: c }}], {spec} }}
+  status: {{ {status} }}
+"""
+        node = "".join("  " + line + "\n" for line in NODE.splitlines())
+        text = "apiVersion: v1\nkind: List\nitems:\n-" + node[1:] + "".join((
+            pod("leaving", 'deletionTimestamp: "2026-01-01T00:00:00Z"', "nodeName: node-1",
+                "phase: Running"),
+            pod("held", 'deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: [a.b/c]'),
+            pod("failed", status="phase: Failed"),
+            pod("done", status="phase: Succeeded"),
+            pod("high", spec="priorityClassName: high, priority: 1000"),
+            pod("other", spec="priorityClassName: mine, priority: 7"),
+            pod("system", spec="priorityClassName: system-node-critical, priority: 2000001000"),
+        )) + """- apiVersion: scheduling.k8s.io/v1
+  kind: PriorityClass
+  metadata: { name: mine }
+  value: 5
+- apiVersion: scheduling.k8s.io/v1
+  kind: PriorityClass
+  metadata: { name: system-node-critical }
+  value: 2000001000
+- apiVersion: v1
+  kind: Pod
+  metadata: { name: new }
+  spec: { containers: [{ name: c }], priorityClassName: mine }
+"""
+        pods = {pod["name"]: pod for pod in self.run_json("-", stdin=text)["pods"]}
+        self.assertNotIn("leaving", pods)
+        self.assertEqual({name: (pod["phase"], pod["node"], pod["priority"], pod["terminating"])
+                          for name, pod in pods.items()}, {
+            "held": ("Pending", "", 0, True),
+            "failed": ("Failed", "", 0, False),
+            "done": ("Succeeded", "", 0, False),
+            "high": ("Running", "node-1", 1000, False),
+            "other": ("Running", "node-1", 7, False),
+            "system": ("Running", "node-1", 2000001000, False),
+            "new": ("Running", "node-1", 5, False),
+        })
+
     def test_no_bytes_make_it_fall(self):
         for data in ("\x00", "\ufeff", "{" * 10000, "[" * 10000, "&a [*a]", "- " * 5000):
             with self.subTest(data[:10]):
@@ -161,7 +165,7 @@ class Flags(CommandLine):
             (("simulate", WEB, "--seed", str(2**64)), "--seed: .* is out of range.*"),
             (("simulate", WEB, "--until", "soon"), "--until: .*soon.*"),
             (("simulate", WEB, "--until=-1s"), "--until: -1s is out of range.*"),
-            (("simulate", WEB, "--threads", "0"), "--threads: 0 is out of range, allowed is 1 to 256"),
+            (("simulate", WEB, "--threads", "0"), "--threads: 0 is out of range, .* 1 to 256"),
             (("simulate", WEB, "--threads", "many"), '--threads: "many" is not a whole number'),
             (("simulate", WEB, "--config"), ".*--config.*"),
             (("simulate", WEB, "--config", ""), '"": cannot be read: No such file or directory'),
@@ -233,6 +237,20 @@ class Outcomes(CommandLine):
         self.assertRegex(text, r"1 pod too-big, for \S+; wants 6 cores, 1 GiB\n"
                                r"      0/3 nodes are available: 3 Insufficient cpu\.")
 
+    def test_says_of_a_pod_that_nobody_tries_why(self):
+        why = "not tried: no profile of this scheduler is named other"
+        pod = POD.replace("spec: {", "spec: { schedulerName: other,")
+        text = kubenexus("simulate", "-", stdin=NODE + "---\n" + pod).stdout
+        self.assertRegex(text, rf"\n  1 pod pod-1, for \S+; wants 1 core\n      {why}\n")
+        result = self.run_json("-", stdin=NODE + "---\n" + pod)
+        self.assertEqual(result["pods"][0]["whyWaiting"], why)
+        self.assertEqual(result["profiles"], ["default-scheduler", "kubenexus-scheduler"])
+        config = self.write("config.yaml", "apiVersion: kubescheduler.config.k8s.io/v1\n"
+                            "kind: KubeSchedulerConfiguration\n"
+                            "profiles: [{ schedulerName: batch }]\n")
+        result = self.run_json("-", "--config", config, stdin=NODE + "---\n" + POD)
+        self.assertEqual(result["pods"][0]["whyWaiting"], why.replace("other", "default-scheduler"))
+
     def test_json_says_everything(self):
         result = self.run_json(WEB)
         self.assertEqual(result["kind"], "SimulationResult")
@@ -243,6 +261,8 @@ class Outcomes(CommandLine):
         self.assertEqual([pod["name"] for pod in waiting], ["too-big"])
         self.assertEqual(waiting[0]["scheduled"]["reason"], "Unschedulable")
         self.assertIsNone(waiting[0]["placed"])
+        self.assertEqual(waiting[0]["whyWaiting"], waiting[0]["scheduled"]["message"])
+        self.assertEqual({pod["whyWaiting"] for pod in result["pods"] if pod["node"]}, {""})
         self.assertEqual(len(result["pods"]), result["counts"]["podsCreated"])
         self.assertEqual(result["decisionLog"]["entries"], [])
 
@@ -286,224 +306,6 @@ class Demo(CommandLine):
     def test_is_the_example(self):
         shown = kubenexus("demo", "--show").stdout
         self.assertEqual(shown, (ROOT / "examples" / "demo.yaml").read_text(encoding="utf-8"))
-
-
-class Files(CommandLine):
-    def test_record_is_lines_of_json(self):
-        path = self.folder / "run.jsonl"
-        self.run_json(WEB, "--record", path)
-        lines = path.read_text(encoding="utf-8").splitlines()
-        self.assertGreater(len(lines), 20)
-        for line in lines:
-            self.assertIn("t", json.loads(line))
-
-    def test_record_names_the_kinds_of_other_objects(self):
-        path = self.folder / "run.jsonl"
-        namespace = "---\napiVersion: v1\nkind: Namespace\nmetadata: { name: a }\n"
-        budget = namespace.replace("v1", "policy/v1").replace("Namespace", "PodDisruptionBudget")
-        self.run_json("-", "--record", path, stdin=NODE + namespace + budget)
-        told = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        kinds = {line["kind"] for line in told if line.get("event") == "object"}
-        self.assertEqual(kinds, {"Namespace", "PodDisruptionBudget"})
-
-    def test_names_a_record_that_cannot_be_written_and_says_why(self):
-        path = self.folder / "none" / "run.jsonl"
-        done = kubenexus("simulate", WEB, "--record", path)
-        self.assert_refused(done, f"{path}: cannot be written: No such file or directory")
-        done = kubenexus("simulate", WEB, "--record", "/dev/full")
-        self.assert_refused(done, "/dev/full: cannot be written: No space left on device")
-        self.assert_refused(kubenexus("simulate", WEB, "--record", "-"), "--record: .*")
-
-    def test_record_does_not_empty_an_input(self):
-        path = self.write("node.yaml", NODE)
-        done = kubenexus("simulate", path, "--record", path)
-        self.assert_refused(done, f"--record: {path} is an input of this run")
-        self.assertEqual(path.read_text(encoding="utf-8"), NODE)
-
-    def test_record_does_not_empty_an_input_by_another_name(self):
-        path = self.write("node.yaml", NODE)
-        (self.folder / "soft.yaml").symlink_to(path)
-        (self.folder / "hard.yaml").hardlink_to(path)
-        pack = self.write("pack.yaml", PACK.read_text(encoding="utf-8"))
-        (self.folder / "soft-pack.yaml").symlink_to(pack)
-        scenario = self.write("s.yaml", "config_file: pack.yaml\n" + SCENARIO.replace("PLACED", "3"))
-        for arguments, record, kept in (
-            ((path,), "soft.yaml", path),
-            ((path,), "hard.yaml", path),
-            ((self.folder / "soft.yaml",), "node.yaml", path),
-            ((path, "--config", pack), "soft-pack.yaml", pack),
-            ((scenario,), "pack.yaml", pack),
-            ((scenario,), "soft-pack.yaml", pack),
-        ):
-            with self.subTest((arguments, record)):
-                before = kept.read_text(encoding="utf-8")
-                done = kubenexus("simulate", *arguments, "--record", self.folder / record)
-                self.assert_refused(done, f"--record: .*{record} is an input of this run")
-                self.assertEqual(kept.read_text(encoding="utf-8"), before)
-
-    def test_record_does_not_empty_standard_input(self):
-        path = self.write("node.yaml", NODE)
-        with open(path, encoding="utf-8") as stdin:
-            done = subprocess.run([PROGRAM, "simulate", "-", "--record", str(path)], stdin=stdin,
-                                  capture_output=True, text=True, check=False, env=environment())
-        self.assert_refused(done, f"--record: {path} is an input of this run")
-        self.assertEqual(path.read_text(encoding="utf-8"), NODE)
-
-    def test_record_is_left_alone_when_the_input_is_refused(self):
-        record = self.write("run.jsonl", "of yesterday\n")
-        pack = self.write("pack.yaml", PACK.read_text(encoding="utf-8"))
-        bad = self.write("bad.yaml", NODE.replace("cpu:", "cpu: many #"))
-        twice = self.write("twice.yaml", NODE + "---\n" + NODE)
-        scenario = self.write("s.yaml", "config_file: none.yaml\n" + SCENARIO.replace("PLACED", "3"))
-        for arguments in ((bad,), (twice,), (scenario,), (pack,), (WEB, "--config", bad),
-                          (self.write("empty.yaml", ""),)):
-            with self.subTest(arguments):
-                done = kubenexus("simulate", *arguments, "--record", record)
-                self.assert_refused(done, ".*")
-                self.assertEqual(record.read_text(encoding="utf-8"), "of yesterday\n")
-                done = kubenexus("simulate", *arguments, "--record", self.folder / "new.jsonl")
-                self.assert_refused(done, ".*")
-                self.assertFalse((self.folder / "new.jsonl").exists())
-
-    def test_a_record_that_cannot_be_written_does_not_wait_for_the_end_of_the_run(self):
-        path = self.write("endless.yaml", ENDLESS)
-        done = kubenexus("simulate", path, "--record", self.folder)
-        self.assert_refused(done, f"{self.folder}: cannot be written: Is a directory")
-
-    def test_says_when_the_result_cannot_be_written(self):
-        with open("/dev/full", "w", encoding="utf-8") as full:
-            done = subprocess.run([PROGRAM, "simulate", str(WEB)], stdout=full, check=False,
-                                  stderr=subprocess.PIPE, text=True, env=environment())
-        self.assertEqual(done.returncode, 2)
-        self.assertEqual(done.stderr, "<stdout>: cannot be written: No space left on device\n")
-
-
-    def test_help_and_version_say_so_too(self):
-        for arguments in (("--help",), ("simulate", "--help"), ("help",), ("--version",),
-                          ("version",)):
-            with self.subTest(arguments), open("/dev/full", "w", encoding="utf-8") as full:
-                done = subprocess.run([PROGRAM, *arguments], stdout=full, check=False,
-                                      stderr=subprocess.PIPE, text=True, env=environment())
-                self.assertEqual(done.returncode, 2)
-                self.assertEqual(done.stderr,
-                                 "<stdout>: cannot be written: No space left on device\n")
-
-    def test_streams_that_are_closed_end_it_in_order(self):
-        node = self.write("node.yaml", NODE)
-        record = self.folder / "run.jsonl"
-        for command, code in (
-            (f"{PROGRAM} simulate {node} --record {record} >&-", 2),
-            (f"{PROGRAM} simulate {node} --record {record} 2>&-", 0),
-            (f"{PROGRAM} simulate {node} --record {record} <&- >&- 2>&-", 2),
-            (f"{PROGRAM} simulate no/such.yaml 2>&-", 2),
-            (f"{PROGRAM} simulate no/such.yaml 2>/dev/full", 2),
-            (f"{PROGRAM} simulate - <&-", 2),
-            (f"{PROGRAM} oracle <&-", 2),
-            (f"{PROGRAM} --help >&-", 2),
-            (f"{PROGRAM} nonsense 2>&-", 2),
-        ):
-            with self.subTest(command):
-                done = subprocess.run(["sh", "-c", command], capture_output=True, text=True,
-                                      check=False, env=environment())
-                self.assertEqual(done.returncode, code, done.stderr)
-                if "--record" in command:
-                    for line in record.read_text(encoding="utf-8").splitlines():
-                        json.loads(line)
-
-    def test_says_when_memory_runs_out(self):
-        large = self.folder / "large.yaml"
-        with open(large, "w", encoding="utf-8") as file:
-            file.write("[" + "{a: 1}, " * 4_000_000 + "]")
-        request = self.folder / "large.jsonl"
-        with open(request, "w", encoding="utf-8") as file:
-            file.write('{"id": "' + "x" * (200 << 20) + '", "objects": [], "pods": []}\n')
-
-        def limited(arguments, stdin=None):
-            command = f"ulimit -v 400000; exec {PROGRAM} {arguments}"
-            return subprocess.run(["sh", "-c", command], stdin=stdin, capture_output=True,
-                                  text=True, check=False, env=environment())
-
-        if limited("version").returncode != 0:
-            self.skipTest("the program needs more memory than that anyway (a sanitizer)")
-        with open(request, "rb") as stdin:
-            self.assert_refused(limited("oracle", stdin), "kubenexus: not enough memory")
-        self.assert_refused(limited(f"simulate {large}"), "kubenexus: not enough memory")
-
-
-class Oracle(CommandLine):
-    REQUEST = '{"id": "7", "objects": [], "pods": []}'
-
-    def test_answers_every_line(self):
-        done = kubenexus("oracle", stdin=f"{self.REQUEST}\n\nnothing\n{self.REQUEST}")
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        answers = [json.loads(line) for line in done.stdout.splitlines()]
-        self.assertEqual([sorted(answer) for answer in answers],
-                         [["id", "pods"], ["error", "id"], ["id", "pods"]])
-
-    def test_answers_a_line_as_soon_as_it_is_there(self):
-        with subprocess.Popen([PROGRAM, "oracle"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                              text=True, env=environment()) as running:
-            for _ in range(2):
-                running.stdin.write(self.REQUEST + "\n")
-                running.stdin.flush()
-                self.assertEqual(json.loads(running.stdout.readline())["id"], "7")
-            running.stdin.close()
-            self.assertEqual(running.wait(timeout=60), 0)
-
-    def test_answers_a_line_that_is_too_long_and_goes_on(self):
-        path = self.folder / "long.jsonl"
-        with open(path, "wb") as file:
-            file.seek(300 << 20)
-            file.write(f"\n{self.REQUEST}\n".encode())
-        with open(path, "rb") as stdin:
-            done = subprocess.run([PROGRAM, "oracle"], stdin=stdin, capture_output=True, text=True,
-                                  check=False, env=environment(), timeout=120)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        first, second = map(json.loads, done.stdout.splitlines())
-        self.assertRegex(first["error"], "the line is longer than \\d+ bytes")
-        self.assertEqual(second["id"], "7")
-
-    def test_says_when_its_input_cannot_be_read(self):
-        folder = os.open(self.folder, os.O_RDONLY)
-        self.addCleanup(os.close, folder)
-        done = subprocess.run([PROGRAM, "oracle"], stdin=folder, capture_output=True, text=True,
-                              check=False, env=environment())
-        self.assert_refused(done, "<stdin>: cannot be read: Is a directory")
-
-
-class Interrupts(CommandLine):
-    def interrupted(self, number, *arguments, scenario=ENDLESS):
-        path = self.write("endless.yaml", scenario)
-        record = self.write("run.jsonl", "")
-        command = [PROGRAM, "simulate", str(path), "--record", str(record), *arguments]
-        with subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              env=environment()) as running:
-            while record.stat().st_size == 0 and running.poll() is None:
-                time.sleep(0.01)
-            running.send_signal(number)
-            out, err = running.communicate(timeout=60)
-        return running.returncode, out, err
-
-    def test_ctrl_c_ends_the_run_with_the_account_so_far(self):
-        code, out, err = self.interrupted(signal.SIGINT)
-        self.assertEqual((code, err), (130, ""))
-        self.assertIn(", until it was interrupted.\n", out)
-        self.assertRegex(out, r"\nPods: [1-9]\d* created")
-
-    def test_an_expectation_that_was_still_waited_for_is_not_one_that_was_not_met(self):
-        for expected in ("{ pod: job-*, placed: 1000000, within: 8000h }",
-                         "{ pod: job-*, placed: 1000000, not_before: 7000h, within: 8000h }",
-                         "{ pod: no-*, placed: 0, for: 8000h }"):
-            scenario = ENDLESS.replace("run_for: 8000h", f"expect: {expected}")
-            with self.subTest(expected):
-                code, out, err = self.interrupted(signal.SIGINT, "-o", "json", scenario=scenario)
-                self.assertEqual((code, err), (130, ""))
-                self.assertEqual(json.loads(out)["expectations"], [])
-
-    def test_a_polite_kill_does_too(self):
-        code, out, err = self.interrupted(signal.SIGTERM, "-o", "json")
-        self.assertEqual((code, err), (143, ""))
-        self.assertTrue(json.loads(out)["stopped"])
 
 
 if __name__ == "__main__":
