@@ -1,14 +1,12 @@
 #!/usr/bin/env python3
 """go.py ARGUMENT...: runs `go ARGUMENT...` with a Go that is new enough for tools/go.mod: the one
-on the PATH, or else one that is fetched once from the Go module proxy and kept in the user's cache.
+on the PATH, or else one that it fetches once and that is kept in the user's cache.
 
-Debian 12 has Go 1.19 only. The proxy has every release as a version of the module
-golang.org/toolchain; what comes from there must have the checksum below, which is the one of the
-public checksum database. GOPROXY names another proxy; KNX_SETUP=off never fetches."""
+Debian 12 has Go 1.19 only, but that one can fetch modules, and every release of Go is a version of the
+module golang.org/toolchain. What comes must have the checksum below, which is the one of the public
+checksum database. KNX_SETUP=off never fetches."""
 
-import base64
-import hashlib
-import io
+import json
 import os
 import pathlib
 import platform
@@ -16,8 +14,6 @@ import re
 import shutil
 import subprocess
 import sys
-import urllib.request
-import zipfile
 
 RELEASE = "go1.26.8"
 CHECKSUMS = {
@@ -45,31 +41,17 @@ def is_new_enough(go):
     return answer.returncode == 0 and numbers(answer.stdout) >= wanted_version()
 
 
-def proxy_address():
-    for address in re.split(r"[,|]", os.environ.get("GOPROXY", "")):
-        if address.startswith(("http://", "https://")):
-            return address.rstrip("/")
-    return "https://proxy.golang.org"
-
-
-def checksum(archive):
-    """The hash that go.sum files have: of the sorted list of files with their hashes."""
-    lines = (f"{hashlib.sha256(archive.read(name)).hexdigest()}  {name}\n"
-             for name in sorted(archive.namelist()))
-    total = hashlib.sha256("".join(lines).encode()).digest()
-    return "h1:" + base64.b64encode(total).decode()
-
-
-def unpack(archive, root, target):
+def unpack(module, target):
     """Undoes what a module has to do without: executable files, and files named go.mod."""
     partly = target.with_name(f"{target.name}.{os.getpid()}")
     shutil.rmtree(partly, ignore_errors=True)
-    for name in archive.namelist():
-        inside = name.removeprefix(root + "/")
-        path = partly / re.sub(r"(^|/)_go\.mod$", r"\1go.mod", inside)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(archive.read(name))
-        if inside.startswith(("bin/", "pkg/tool/")):
+    shutil.copytree(module, partly, copy_function=shutil.copyfile)
+    for folder in [partly, *(path for path in partly.rglob("*") if path.is_dir())]:
+        folder.chmod(0o755)
+    for path in partly.rglob("_go.mod"):
+        path.rename(path.with_name("go.mod"))
+    for folder in (partly / "bin", partly / "pkg" / "tool"):
+        for path in folder.rglob("*"):
             path.chmod(0o755)
     try:
         partly.rename(target)
@@ -77,25 +59,26 @@ def unpack(archive, root, target):
         shutil.rmtree(partly)
 
 
-def fetch(target):
+def fetch(go, target):
     machine = MACHINES.get(platform.machine())
     if machine is None or sys.platform != "linux":
         sys.exit(f"go.py: no checksum here for {sys.platform} on {platform.machine()}; "
                  f"install {RELEASE} and put it on the PATH")
-    if os.environ.get("KNX_SETUP") == "off":
-        sys.exit(f"go.py: KNX_SETUP=off, and no Go on the PATH is new enough; install {RELEASE}")
-    version = f"v0.0.1-{RELEASE}.linux-{machine}"
-    url = f"{proxy_address()}/golang.org/toolchain/@v/{version}.zip"
-    print(f"go.py: fetching {url}", file=sys.stderr)
-    try:
-        with urllib.request.urlopen(url, timeout=300) as answer:
-            archive = zipfile.ZipFile(io.BytesIO(answer.read()))
-    except (OSError, zipfile.BadZipFile) as error:
-        sys.exit(f"go.py: {url}: {error}")
-    found = checksum(archive)
-    if found != CHECKSUMS[machine]:
-        sys.exit(f"go.py: {url} has the checksum {found} instead of {CHECKSUMS[machine]}; not used")
-    unpack(archive, f"golang.org/toolchain@{version}", target)
+    if go is None or os.environ.get("KNX_SETUP") == "off":
+        sys.exit(f"go.py: no Go on the PATH is new enough, and nothing may be fetched with an older "
+                 f"one; install {RELEASE}")
+    module = f"golang.org/toolchain@v0.0.1-{RELEASE}.linux-{machine}"
+    print(f"go.py: fetching {module}", file=sys.stderr)
+    answer = subprocess.run([go, "mod", "download", "-json", module], cwd="/",
+                            stdout=subprocess.PIPE, text=True, check=False)
+    told = json.loads(answer.stdout or "{}")
+    if answer.returncode != 0 or "Dir" not in told:
+        sys.exit(f"go.py: {module}: {told.get('Error', 'could not be fetched')}")
+    if told["Sum"] != CHECKSUMS[machine]:
+        sys.exit(f"go.py: {module} has the checksum {told['Sum']} instead of {CHECKSUMS[machine]}; "
+                 "not used")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unpack(told["Dir"], target)
 
 
 def find_go():
@@ -105,7 +88,7 @@ def find_go():
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
     target = cache / "kubenexus" / RELEASE
     if not target.exists():
-        fetch(target)
+        fetch(go, target)
     return str(target / "bin" / "go")
 
 

@@ -20,7 +20,10 @@ packages_for() {
     test) echo libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev valgrind python3 git ;;
     fuzz) echo clang-19 libclang-rt-19-dev ;;
     lint) echo clang-format-19 clang-tidy-19 python3 git ;;
-    tools) echo python3 ca-certificates ;;
+    tools)
+      echo python3 ca-certificates
+      command -v go >/dev/null || echo golang-go
+      ;;
     *) refuse "unknown purpose: $1 (known: build test fuzz lint tools)" ;;
   esac
 }
