@@ -25,6 +25,20 @@ bool IsName(std::string_view text) {
   return !text.empty() && text.size() <= kMaxName && ConsistsOf(text, kNameCharacters);
 }
 
+bool IsLetterOrDigit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+
+// Every part between dots begins and ends with a letter or digit.
+bool HasGoodEnds(std::string_view name) {
+  while (true) {
+    const std::string_view part = name.substr(0, name.find('.'));
+    if (part.empty() || !IsLetterOrDigit(part.front()) || !IsLetterOrDigit(part.back())) {
+      return false;
+    }
+    if (part.size() == name.size()) return true;
+    name.remove_prefix(part.size() + 1);
+  }
+}
+
 // "name" or "prefix/name".
 bool IsLabelKey(std::string_view key) {
   const std::size_t slash = key.find('/');
@@ -35,13 +49,19 @@ bool IsLabelKey(std::string_view key) {
   return !key.empty() && key.size() <= kMaxLabelName && ConsistsOf(key, kLabelCharacters);
 }
 
+// `ends`: what stands at its ends and before and after its dots matters too.
 template <class Fields>
-void CheckName(Fields& fields, std::string_view key, const std::string& name) {
-  if (IsName(name)) return;
-  fields.Fail(key,
-              fmt::format("{} is not a name: allowed are a to z, 0 to 9, - and ., at least one "
-                          "and at most {} of them",
-                          Quoted(name), kMaxName));
+void CheckName(Fields& fields, std::string_view key, const std::string& name, bool ends = true) {
+  if (!IsName(name)) {
+    fields.Fail(key,
+                fmt::format("{} is not a name: allowed are a to z, 0 to 9, - and ., at least one "
+                            "and at most {} of them",
+                            Quoted(name), kMaxName));
+  } else if (ends && !HasGoodEnds(name)) {
+    fields.Fail(key, fmt::format("{} is not a name: it must begin and end with a letter or digit, "
+                                 "as must every part between dots",
+                                 Quoted(name)));
+  }
 }
 
 template <class Fields>
@@ -65,7 +85,9 @@ void ReadLabels(Fields& meta, StringMap& out) {
 
 template <class Fields>
 void ReadCommonMeta(Fields& fields, ObjectMeta& meta) {
-  if (fields.Read("generateName", meta.name)) CheckName(fields, "generateName", meta.name);
+  if (fields.Read("generateName", meta.name)) {
+    CheckName(fields, "generateName", meta.name, false);
+  }
   if (fields.Read("name", meta.name)) CheckName(fields, "name", meta.name);
   if (fields.Read("namespace", meta.namespace_)) CheckName(fields, "namespace", meta.namespace_);
   fields.Read("uid", meta.uid);

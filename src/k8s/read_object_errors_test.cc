@@ -97,6 +97,15 @@ TEST(ReadManifestsErrors, OfMetadata) {
       "apiVersion: v1\nkind: Namespace\nmetadata: {{{}}}",
       {{"name: a.b-c.0", ""},
        {"generateName: a-", ""},
+       {"name: a-",
+        "f.yaml:3:18: metadata.name: \"a-\" is not a name: it must begin and end with a letter or "
+        "digit, as must every part between dots"},
+       {"name: a.-b.c",
+        "f.yaml:3:18: metadata.name: \"a.-b.c\" is not a name: it must begin and end with a letter "
+        "or digit, as must every part between dots"},
+       {"name: '.'",
+        "f.yaml:3:18: metadata.name: \".\" is not a name: it must begin and end with a letter or "
+        "digit, as must every part between dots"},
        {"", "f.yaml:3:11: metadata.name: missing, but required"},
        {"name: ~", "f.yaml:3:12: metadata.name: missing, but required"},
        {"name: ''",
