@@ -15,13 +15,6 @@ bool IsNodeOrMakesPods(const k8s::ObjectAt& read) {
          std::holds_alternative<k8s::Workload>(object) || std::holds_alternative<k8s::Job>(object);
 }
 
-Error NothingIn(const std::vector<TextFile>& files) {
-  std::vector<std::string_view> names;
-  for (const TextFile& file : files) names.push_back(file.name);
-  return InvalidError(fmt::format("{}: neither a node nor anything that makes pods is in it",
-                                  fmt::join(names, ", ")));
-}
-
 // One for every kind, with the place of the first.
 std::vector<std::string> WarningsAbout(const std::vector<k8s::SkippedObject>& skipped) {
   struct Kind {
@@ -68,12 +61,17 @@ Result<Input> ReadInput(const std::vector<TextFile>& files) {
     }
     KNX_TRY(input.scenario, scenario::ReadScenario(std::move(documents.front()), file.name));
   }
-  if (!input.scenario.has_value() &&
-      std::none_of(input.objects.begin(), input.objects.end(), IsNodeOrMakesPods)) {
-    return NothingIn(files);
-  }
   input.warnings = WarningsAbout(skipped);
   return input;
+}
+
+Status CheckNotEmpty(const std::vector<k8s::ObjectAt>& objects,
+                     const std::vector<TextFile>& files) {
+  if (std::any_of(objects.begin(), objects.end(), IsNodeOrMakesPods)) return Ok();
+  std::vector<std::string_view> names;
+  for (const TextFile& file : files) names.push_back(file.name);
+  return InvalidError(fmt::format("{}: neither a node nor anything that makes pods is in it",
+                                  fmt::join(names, ", ")));
 }
 
 }  // namespace knx::sim

@@ -21,4 +21,7 @@ struct Input {
 
 Result<Input> ReadInput(const std::vector<TextFile>& files);
 
+// Manifests without a node and without anything that makes pods: nothing could happen.
+Status CheckNotEmpty(const std::vector<k8s::ObjectAt>& objects, const std::vector<TextFile>& files);
+
 }  // namespace knx::sim

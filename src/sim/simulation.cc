@@ -170,7 +170,9 @@ class Simulation {
 
   Status RunManifests(Cluster& cluster, const std::function<bool()>& go_on,
                       SimulationResult& result) {
+    const Status not_empty = CheckNotEmpty(input_.objects, request_.files);
     KNX_TRY_DONE(CreateAll(cluster, std::move(input_.objects)));
+    KNX_TRY_DONE(not_empty);
     cluster.scheduler().Start({});
     const Duration limit = request_.until.value_or(kLongestManifestRun);
     while (!(request_.until ? false : cluster.Settled()) && cluster.Step(limit)) {
