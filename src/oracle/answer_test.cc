@@ -7,6 +7,7 @@ namespace knx::oracle {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr const char* kNode =
     R"({"apiVersion":"v1","kind":"Node","metadata":{"name":"a"},"status":{"allocatable":{"cpu":"1","pods":"9"}}})";
@@ -118,6 +119,27 @@ TEST(AnswerLine, RefusesWhatIsThereTwice) {
               HasSubstr(R"("error":"objects[2]: Pod ns/q has the uid of Pod ns/p")"));
   EXPECT_THAT(AnswerLine(std::string(R"({"objects":[)") + kNode + "," + kNode + R"(],"pods":[]})"),
               HasSubstr("objects[1]: Node a is there twice"));
+}
+
+TEST(AnswerLine, GivesPodsThePriorityOfTheirClass) {
+  const std::string there =
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"q","namespace":"ns"},)"
+      R"("spec":{"nodeName":"a","containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}}]}})";
+  const auto answer = [&](const std::string& name) {
+    std::string pod = PodAsking("1");
+    pod.replace(pod.find(R"("spec":{)"), 8, R"("spec":{"priorityClassName":")" + name + R"(",)");
+    const std::string high =
+        R"({"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":)"
+        R"({"name":"high"},"value":5},)";
+    return AnswerLine(R"({"preempt":true,)" + Line(high + there + "," + pod).substr(1));
+  };
+  constexpr const char* kNoVictims = "No preemption victims found";
+  EXPECT_THAT(answer(""), HasSubstr(kNoVictims));
+  EXPECT_THAT(answer("high"), Not(HasSubstr(kNoVictims)));
+  EXPECT_THAT(answer("high"), HasSubstr("1 Insufficient cpu."));
+  EXPECT_THAT(answer("system-node-critical"), Not(HasSubstr(kNoVictims)));
+  EXPECT_THAT(answer("none"),
+              HasSubstr(R"("error":"pod ns/p: no PriorityClass with name none was found")"));
 }
 
 TEST(AnswerLine, TakesAConfigurationAsJson) {

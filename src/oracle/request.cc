@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "k8s/kind_name.h"
+#include "k8s/priority_classes.h"
 #include "k8s/read_object.h"
 #include "k8s/yaml_tree.h"
 
@@ -74,6 +75,40 @@ class Seen {
   std::map<std::string, std::string> pods_;  // by uid
 };
 
+// Gives pods without a priority that of their class, as the API server does.
+Status AdmitPriorities(std::vector<k8s::Object>& objects) {
+  std::map<std::string, k8s::PriorityClass> classes;
+  const k8s::PriorityClass* fallback = nullptr;
+  for (const k8s::PriorityClass& known : k8s::SystemPriorityClasses()) {
+    classes[known.meta.name] = known;
+  }
+  for (const k8s::Object& object : objects) {
+    const auto* known = std::get_if<k8s::PriorityClass>(&object);
+    if (known == nullptr) continue;
+    classes[known->meta.name] = *known;
+    const bool lowest = fallback == nullptr || known->value < fallback->value;
+    if (known->global_default && lowest) fallback = known;
+  }
+  for (k8s::Object& object : objects) {
+    auto* pod = std::get_if<k8s::Pod>(&object);
+    if (pod == nullptr || pod->spec.priority.has_value()) continue;
+    const k8s::PriorityClass* own = fallback;
+    if (const std::string& name = pod->spec.priority_class_name; !name.empty()) {
+      const auto found = classes.find(name);
+      if (found == classes.end()) {
+        return InvalidError(fmt::format("pod {}/{}: no PriorityClass with name {} was found",
+                                        pod->meta.namespace_, pod->meta.name, name));
+      }
+      own = &found->second;
+    }
+    pod->spec.priority = own == nullptr ? 0 : own->value;
+    if (own != nullptr && own->preemption_policy == k8s::PreemptionPolicy::kNever) {
+      pod->spec.preemption_policy = own->preemption_policy;
+    }
+  }
+  return Ok();
+}
+
 Status ReadObjects(const element& request, std::vector<k8s::Object>& objects) {
   simdjson::dom::array list;
   if (request["objects"].get(list) != simdjson::SUCCESS) {
@@ -89,7 +124,7 @@ Status ReadObjects(const element& request, std::vector<k8s::Object>& objects) {
     if (auto added = seen.Add(*object); !added.ok()) return std::move(added).error().Within(path);
     objects.push_back(std::move(*object));
   }
-  return Ok();
+  return AdmitPriorities(objects);
 }
 
 Status ReadPods(const element& request, std::vector<std::string>& out) {

@@ -23,7 +23,4 @@ void TaintByConditions(k8s::Node& node);
 inline constexpr std::string_view kTaintNotReady = "node.kubernetes.io/not-ready";
 inline constexpr std::string_view kTaintUnreachable = "node.kubernetes.io/unreachable";
 
-// system-cluster-critical and system-node-critical, which every cluster has.
-std::vector<k8s::PriorityClass> SystemPriorityClasses();
-
 }  // namespace knx::sim

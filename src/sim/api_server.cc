@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "k8s/names.h"
+#include "k8s/priority_classes.h"
 #include "scenario/pod_script.h"
 #include "sim/admission.h"
 #include "sim/budgets.h"
@@ -100,7 +101,7 @@ Status Admit(const Store& store, T& object) {
 }  // namespace
 
 ApiServer::ApiServer(Store& store) : store_(store) {
-  for (k8s::PriorityClass& priority_class : SystemPriorityClasses()) {
+  for (k8s::PriorityClass& priority_class : k8s::SystemPriorityClasses()) {
     store_.Put(std::move(priority_class), Actor::kController);
   }
 }
