@@ -2,9 +2,9 @@
 """go.py ARGUMENT...: runs `go ARGUMENT...` with a Go that is new enough for tools/go.mod: the one
 on the PATH, or else one that it fetches once and that is kept in the user's cache.
 
-Debian 12 has Go 1.19 only, but that one can fetch modules, and every release of Go is a version of the
-module golang.org/toolchain. What comes must have the checksum below, which is the one of the public
-checksum database. KNX_SETUP=off never fetches."""
+Debian 12 has Go 1.19 only, but that one can fetch modules, and every release of Go is a version of
+the module golang.org/toolchain. What comes must have the checksum below, which is the one of the
+public checksum database. KNX_SETUP=off never fetches."""
 
 import json
 import os
@@ -65,15 +65,19 @@ def fetch(go, target):
         sys.exit(f"go.py: no checksum here for {sys.platform} on {platform.machine()}; "
                  f"install {RELEASE} and put it on the PATH")
     if go is None or os.environ.get("KNX_SETUP") == "off":
-        sys.exit(f"go.py: no Go on the PATH is new enough, and nothing may be fetched with an older "
-                 f"one; install {RELEASE}")
+        sys.exit(f"go.py: no Go on the PATH is new enough, and nothing may be fetched with an "
+                 f"older one; install {RELEASE}")
     module = f"golang.org/toolchain@v0.0.1-{RELEASE}.linux-{machine}"
     print(f"go.py: fetching {module}", file=sys.stderr)
     answer = subprocess.run([go, "mod", "download", "-json", module], cwd="/",
                             stdout=subprocess.PIPE, text=True, check=False)
-    told = json.loads(answer.stdout or "{}")
-    if answer.returncode != 0 or "Dir" not in told:
-        sys.exit(f"go.py: {module}: {told.get('Error', 'could not be fetched')}")
+    told = {}
+    if answer.returncode == 0:
+        told = json.loads(answer.stdout)
+    elif answer.stdout.startswith("{"):
+        sys.exit(f"go.py: {module}: {json.loads(answer.stdout).get('Error')}")
+    if "Dir" not in told:
+        sys.exit(f"go.py: {module} could not be fetched")
     if told["Sum"] != CHECKSUMS[machine]:
         sys.exit(f"go.py: {module} has the checksum {told['Sum']} instead of {CHECKSUMS[machine]}; "
                  "not used")

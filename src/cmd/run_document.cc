@@ -127,6 +127,7 @@ void WriteExpectation(const sim::ExpectationResult& expectation, DocumentWriter&
   Put(out, "line", std::int64_t{expectation.place.line});
   Put(out, "column", std::int64_t{expectation.place.column});
   PutBool(out, "met", expectation.met);
+  PutBool(out, "reached", expectation.reached);
   Put(out, "expected", expectation.expected);
   Put(out, "found", expectation.found);
   out.EndMap();

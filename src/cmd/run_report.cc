@@ -360,7 +360,9 @@ std::string Expectations(const sim::SimulationResult& result, const Palette& pal
     if (expectation.met) continue;
     const SourcePlace& place = expectation.place;
     out +=
-        Printable(fmt::format("  {}:{}:{}: not met", place.file, place.line, place.column)) + "\n";
+        Printable(fmt::format("  {}:{}:{}: {}", place.file, place.line, place.column,
+                              expectation.reached ? "not met" : "not reached")) +
+        "\n";
     out += Wrapped("expected: " + Printable(expectation.expected), 6, kLineWidth);
     out += Wrapped("found: " + Printable(expectation.found), 6, kLineWidth);
   }

@@ -238,6 +238,23 @@ TEST_F(EngineTest, APodGoesToItsNominatedNodeIfItFitsThere) {
   EXPECT_EQ(harness_.NodeOf("p"), "b");
 }
 
+// Quirks of kube-scheduler: the nominated node is asked about even if it was left out, and who
+// rejects it is listed with those that left nodes out.
+TEST_F(EngineTest, ANominatedNodeIsAskedAboutEvenIfItWasLeftOut) {
+  k8s::NodeSelectorTerm term;
+  term.match_fields.push_back({"metadata.name", k8s::SelectorOperator::kIn, {"a"}});
+  harness_.Node(Node("a", "1"));
+  harness_.Node(Node("b", "1").Unschedulable());
+  harness_.Node(Node("c", "1"));
+  harness_.Pod(PodBuilder("full").Asks("cpu", "1").On("a"));
+  harness_.Pod(PodBuilder("p").Asks("cpu", "1").Requires(term).Nominated("b"));
+  harness_.Schedule();
+  const std::string why = harness_.Why("p");
+  EXPECT_EQ(why.substr(0, why.find(" preemption")),
+            "0/3 nodes are available: 1 Insufficient cpu, 1 node(s) didn't satisfy plugin(s) "
+            "[NodeAffinity NodeUnschedulable], 1 node(s) were unschedulable.");
+}
+
 TEST_F(EngineTest, ADaemonSetPodLooksAtItsOwnNodeOnly) {
   harness_.Node(Node("a"));
   harness_.Node(Node("b", "1"));

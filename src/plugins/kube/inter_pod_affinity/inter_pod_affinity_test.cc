@@ -64,6 +64,29 @@ class AffinityTest : public ::testing::Test {
 
 PodBuilder DbPod(const std::string& name) { return PodBuilder(name).Label("app", "db"); }
 
+// A quirk of kube-scheduler: a plugin that had nothing to say is not told of what a plan adds.
+TEST_F(AffinityTest, NominatedPodsKeepNobodyAwayWhereNobodyElseDoes) {
+  const cluster::PodId nominated = state_.AddPod(PodBuilder("n").Apart(Db()));
+  const auto prepared = plugin_.PreFilter(Incoming(PodBuilder("db").Label("app", "db")));
+  ASSERT_NE(prepared.filter, nullptr);
+  const auto with_nominated = [&] {
+    prepared.filter->Refresh();
+    const auto mark = state_.Mark();
+    state_.Assume(nominated, rows_[0]);
+    prepared.filter->OnPodAdded(nominated, rows_[0]);
+    prepared.filter->Refresh();
+    const Answer answer = testing::Judge(prepared, rows_)[0];
+    prepared.filter->OnPodRemoved(nominated, rows_[0]);
+    state_.Rollback(mark);
+    return answer;
+  };
+  EXPECT_EQ(with_nominated(), Fits());
+  const cluster::PodId there = Place(PodBuilder("t").Apart(Db()), "b1");
+  EXPECT_EQ(with_nominated(), kOthers) << "somebody keeps pods away, if not from here";
+  state_.RemovePod(there);
+  EXPECT_EQ(with_nominated(), Fits());
+}
+
 TEST_F(AffinityTest, NearMeansInTheSameDomain) {
   Place(DbPod("db"), "a1");
   EXPECT_EQ(Judge(PodBuilder("1").Near(Db())), (std::vector{Fits(), Fits(), kNotNear, kNotNear}));

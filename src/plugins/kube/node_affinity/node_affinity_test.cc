@@ -174,8 +174,22 @@ TEST(NodeAffinity, RefusesToScoreByMalformedTerms) {
   const auto prepared = plugin.PreScore(testing::View(state, pod));
   EXPECT_EQ(prepared.outcome.code, framework::Code::kError);
   EXPECT_EQ(prepared.outcome.reason,
-            "preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0]: "
-            "label zone has no values to compare");
+            "[0].matchExpressions[0]: label zone has no values to compare");
+}
+
+TEST(NodeAffinity, CallsWordsThatAreNoNumbersWhatKubeSchedulerCallsThem) {
+  cluster::State state;
+  const NodeAffinity plugin(NodeAffinityArgs{});
+  const std::string complaint =
+      "values[0]: Invalid value: \"many\": for 'Gt', 'Lt' operators, the value must be an integer";
+  const auto many = Labels({Label("zone", Op::kExists), Label("cores", Op::kGt, {"many"})});
+  const cluster::PodId one = AddPod(state, PodBuilder("one").Prefers(1, many));
+  EXPECT_EQ(plugin.PreScore(testing::View(state, one)).outcome.reason,
+            "[0].matchExpressions[1]." + complaint);
+  const cluster::PodId two = AddPod(state, PodBuilder("two").Prefers(1, many).Prefers(2, many));
+  EXPECT_EQ(
+      plugin.PreScore(testing::View(state, two)).outcome.reason,
+      "[[0].matchExpressions[1]." + complaint + ", [1].matchExpressions[1]." + complaint + "]");
 }
 
 TEST(NodeAffinity, IsPreparedAnewWhenANodeBringsOneOfItsWords) {

@@ -60,15 +60,18 @@ class FeatureFilter final : public framework::NodeFilter {
 }  // namespace
 
 framework::EventSet NodeDeclaredFeatures::events() const {
-  return {EventKind::kNodeAdd,      EventKind::kNodeDeclaredFeature, EventKind::kOwnLabel,
-          EventKind::kOwnScaleDown, EventKind::kOwnTolerations,      EventKind::kOwnGatesRemoved,
-          EventKind::kOwnOther};
+  // A quirk of kube-scheduler: who waits for new nodes is also woken whenever taints of a node
+  // change.
+  return {EventKind::kNodeAdd,         EventKind::kNodeTaint,    EventKind::kNodeDeclaredFeature,
+          EventKind::kOwnLabel,        EventKind::kOwnScaleDown, EventKind::kOwnTolerations,
+          EventKind::kOwnGatesRemoved, EventKind::kOwnOther};
 }
 
 bool NodeDeclaredFeatures::MayHelp(const framework::ClusterEvent& event,
                                    const framework::PodView& pod) const {
   (void)pod;
-  if (event.kind == EventKind::kNodeAdd || event.kind == EventKind::kNodeDeclaredFeature) {
+  if (event.kind == EventKind::kNodeAdd || event.kind == EventKind::kNodeTaint ||
+      event.kind == EventKind::kNodeDeclaredFeature) {
     return true;
   }
   return event.pod_before.pod_class == nullptr || event.pod_now.pod_class == nullptr ||

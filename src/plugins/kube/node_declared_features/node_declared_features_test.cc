@@ -102,7 +102,8 @@ TEST(NodeDeclaredFeatures, WakesUpForNodesAndForOtherNeeds) {
   const cluster::PodId pod = AddPod(state, PodThat({.restarts_all = true}));
   const cluster::PodId modest = AddPod(state, PodThat({}, "modest"));
   framework::ClusterEvent event;
-  for (const EventKind kind : {EventKind::kNodeAdd, EventKind::kNodeDeclaredFeature}) {
+  for (const EventKind kind :
+       {EventKind::kNodeAdd, EventKind::kNodeTaint, EventKind::kNodeDeclaredFeature}) {
     event.kind = kind;
     EXPECT_TRUE(plugin.events().Contains(kind));
     EXPECT_TRUE(plugin.MayHelp(event, testing::View(state, pod)));

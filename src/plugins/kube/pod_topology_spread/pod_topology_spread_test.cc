@@ -217,6 +217,20 @@ TEST_F(SpreadTest, APlanCountsPodsThatAreBeingDeleted) {
   EXPECT_EQ(testing::Judge(prepared, rows_), (std::vector{no, Fits()})) << "as before";
 }
 
+TEST_F(SpreadTest, APlanCountsPodsThatAnEmptySelectorMeans) {
+  Node("a", "zone=a");
+  Node("b", "zone=b");
+  Place("a", 3);
+  const auto prepared =
+      plugin_.PreFilter(Incoming(Web().Spread(Evenly("zone", k8s::LabelSelector{}))));
+  EXPECT_EQ(testing::Judge(prepared, rows_), (std::vector{Fits(), Fits()})) << "nobody is counted";
+  const cluster::PodId nominated = state_.AddPod(Web("nominated"));
+  prepared.filter->OnPodAdded(nominated, rows_[1]);
+  EXPECT_EQ(testing::Judge(prepared, rows_), (std::vector{Fits(), NotNow({kTooMany})}));
+  prepared.filter->OnPodRemoved(nominated, rows_[1]);
+  EXPECT_EQ(testing::Judge(prepared, rows_), (std::vector{Fits(), Fits()}));
+}
+
 TEST_F(SpreadTest, MalformedSelectorsAreErrors) {
   Node("a", "zone=a");
   const k8s::LabelSelector wrong{{}, {{"app", k8s::SelectorOperator::kIn, {}}}};

@@ -164,8 +164,8 @@ void SpreadCounts::Follow(Count& count) {
   count.position = count.counter->end();
 }
 
-// A pod that is being deleted is not counted, and none is by a selector that selects everything; but
-// kube-scheduler does not look at that when it tries what a pod more or less would mean.
+// A pod that is being deleted is not counted, and none is by a selector that selects everything;
+// but kube-scheduler does not look at that when it tries what a pod more or less would mean.
 void SpreadCounts::OnPlan(cluster::PodId pod, cluster::NodeRow row, int sign) {
   Refresh();
   const cluster::Pod& record = state_.pod(pod);

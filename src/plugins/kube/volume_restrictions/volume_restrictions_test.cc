@@ -114,12 +114,41 @@ TEST(VolumeRestrictions, AClaimForOnePodIsUsedByOnePod) {
   EXPECT_EQ(testing::Judge(taken, here), kClaimInUse) << "whatever the node";
   EXPECT_EQ(testing::Judge(taken, there), kClaimInUse);
   // A plan that takes the user away finds the claim free.
-  const auto mark = state.Mark();
-  state.Displace(user);
+  taken.filter->OnPodRemoved(user, there);
   EXPECT_EQ(testing::Judge(taken, here), testing::Fits());
-  state.Rollback(mark);
+  taken.filter->OnPodAdded(user, there);
+  EXPECT_EQ(testing::Judge(taken, here), kClaimInUse);
   state.RemovePod(user);
   EXPECT_FALSE(taken.filter->Current());
+}
+
+// Quirks of kube-scheduler, which counts the users of a claim once and goes by its name in a plan.
+TEST(VolumeRestrictions, APlanCountsUsersAsKubeSchedulerDoes) {
+  cluster::State state;
+  const cluster::NodeRow here = AddNode(state, NodeBuilder("here"));
+  state.UpsertObject(ClaimBuilder("x").Mode(k8s::AccessMode::kReadWriteOncePod));
+  const VolumeRestrictions plugin;
+  const cluster::PodId waiting = AddPod(state, PodBuilder("p").Claim("x"));
+  AddPod(state, PodBuilder("lost").Claim("x").On("nowhere"));
+  const auto free = plugin.PreFilter(testing::View(state, waiting));
+  EXPECT_EQ(testing::Judge(free, here), testing::Fits())
+      << "its user is on a node that is not there";
+  const cluster::PodId nominated = AddPod(state, PodBuilder("n").Claim("x"));
+  free.filter->OnPodAdded(nominated, here);
+  EXPECT_EQ(testing::Judge(free, here), testing::Fits())
+      << "nothing was in the way before the plan";
+
+  const cluster::PodId first = AddPod(state, PodBuilder("a").Claim("x").On("here"));
+  AddPod(state, PodBuilder("b").Claim("x").On("here"));
+  const auto taken = plugin.PreFilter(testing::View(state, waiting));
+  EXPECT_EQ(testing::Judge(taken, here), kClaimInUse);
+  taken.filter->OnPodRemoved(first, here);
+  EXPECT_EQ(testing::Judge(taken, here), testing::Fits()) << "two users count as one";
+  taken.filter->OnPodAdded(first, here);
+  const cluster::PodId other =
+      AddPod(state, PodBuilder("o").Namespace("shop").Claim("x").On("here"));
+  taken.filter->OnPodRemoved(other, here);
+  EXPECT_EQ(testing::Judge(taken, here), testing::Fits()) << "the namespace is not looked at";
 }
 
 TEST(VolumeRestrictions, IsHelpedByPodsThatGoAndClaimsThatCome) {
