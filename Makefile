@@ -13,7 +13,7 @@ CTEST = ctest --output-on-failure --no-tests=error --timeout 600 -j $(JOBS) --te
 .PHONY: help
 help: ## this list
 	@echo "make TARGET, where TARGET is one of"
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s%s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-20s%s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: setup
 setup: ## install what is missing for all targets below, and nothing else (Debian 12)
@@ -64,6 +64,15 @@ oracle: ## build bin/knx-oracle: kube-scheduler itself, to be asked what it woul
 	@mkdir -p bin
 	@scripts/go.py build -C tools -buildvcs=false -o ../bin/knx-oracle ./oracle
 
+KUBERNETES = $(shell awk '$$1 == "k8s.io/kubernetes" {print $$2}' tools/go.mod)
+
+.PHONY: control-plane
+control-plane: ## build bin/knx-control-plane: etcd, API server, controllers and kube-scheduler, for tests (docs/control-plane.md)
+	@scripts/setup.sh tools
+	@mkdir -p bin
+	@scripts/go.py build -C tools -buildvcs=false -o ../bin/knx-control-plane \
+	  -ldflags '-s -w -X k8s.io/component-base/version.gitVersion=$(KUBERNETES)' ./controlplane
+
 N ?= 2000
 SEED ?= 1
 
@@ -72,6 +81,10 @@ parity: oracle ## random clusters, asked of kube-scheduler's own code and of our
 	@scripts/setup.sh build test
 	@scripts/build.sh release --tests parity
 	@bin/parity bin/knx-oracle $(N) $(SEED)
+
+.PHONY: test-control-plane
+test-control-plane: control-plane oracle ## start bin/knx-control-plane, schedule pods in it, and see that nothing is left running
+	@python3 -B tests/control_plane/control_plane_test.py
 
 .PHONY: test-asan
 test-asan: ## every test under the address and undefined behaviour sanitizers
