@@ -24,14 +24,15 @@ demo: build ## schedule a GPU cluster in memory and show what went where, and wh
 	@bin/kubenexus demo $(if $(filter 1,$(ONCE)),--once)
 
 .PHONY: test
-test: ## build everything and run every test, fuzz targets included
-	@scripts/setup.sh build test fuzz
+test: ## build everything and run every test, fuzz targets and the comparison with kube-scheduler included
+	@scripts/setup.sh build test fuzz tools
 	@scripts/build.sh release --tests all
 	@echo "== tests"
 	@$(CTEST) build/release
 	@scripts/build.sh fuzz fuzzers
 	@echo "== fuzz targets, a few seconds each"
 	@$(CTEST) build/fuzz
+	@$(MAKE) --no-print-directory parity N=2000 SEED=1
 
 .PHONY: build
 build: ## build the programs into bin/

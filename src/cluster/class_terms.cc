@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "k8s/selector.h"
+#include "k8s/selector_complaint.h"
 
 namespace knx::cluster {
 namespace {
@@ -69,7 +70,7 @@ class Registrar {
 std::optional<std::string> WrongWith(const k8s::PodAffinityTerm& term) {
   for (const auto* selector : {&term.selector, &term.namespace_selector}) {
     if (!*selector) continue;
-    if (auto reason = k8s::InvalidReason(**selector)) return reason;
+    if (auto complaint = k8s::ComplaintAbout(**selector); !complaint.empty()) return complaint;
   }
   return std::nullopt;
 }
@@ -124,9 +125,9 @@ ClassTerms AcquireTerms(const k8s::PodSpec& spec, const k8s::ObjectMeta& meta, S
   for (const k8s::TopologySpreadConstraint& constraint : spec.topology_spread) {
     const bool hard = constraint.when_unsatisfiable == k8s::WhenUnsatisfiable::kDoNotSchedule;
     if (constraint.selector) {
-      if (auto reason = k8s::InvalidReason(*constraint.selector)) {
+      if (auto complaint = k8s::ComplaintAbout(*constraint.selector); !complaint.empty()) {
         std::string& error = hard ? out.hard_spread_error : out.soft_spread_error;
-        if (error.empty()) error = std::move(*reason);
+        if (error.empty()) error = std::move(complaint);
         continue;
       }
     }

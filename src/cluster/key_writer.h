@@ -53,6 +53,7 @@ class KeyWriter {
   void Put(const k8s::Requirement& requirement) {
     Put(requirement.key);
     Put(requirement.op);
+    if (requirement.op == k8s::SelectorOperator::kUnknown) Put(requirement.unknown_op);
     Put(requirement.values);
   }
   void Put(const k8s::NodeSelectorTerm& term) {

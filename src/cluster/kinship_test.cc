@@ -182,9 +182,11 @@ TEST_F(KinshipTest, AListWithAMalformedTermCountsForNothing) {
   EXPECT_TRUE(terms.near.empty());
   EXPECT_FALSE(terms.near_all.valid());
   EXPECT_EQ(terms.apart.size(), 1U);
-  EXPECT_EQ(terms.affinity_error,
-            "[requiredAffinityTerms: label app has no values to compare, preferredAffinityTerms: "
-            "label app has no values to compare]");
+  EXPECT_EQ(
+      terms.affinity_error,
+      "[requiredAffinityTerms: values: Invalid value: null: for 'in', 'notin' operators, values "
+      "set can't be empty, preferredAffinityTerms: values: Invalid value: null: for 'in', "
+      "'notin' operators, values set can't be empty]");
 }
 
 TEST_F(KinshipTest, SiblingsFollowFromServicesAndController) {

@@ -54,6 +54,7 @@ void PreparedClass::AskFilters(const framework::Profile& profile, const framewor
         outcome_ = Outcome::Failed(fmt::format("running PreFilter plugin \"{}\": {}",
                                                profile.plugins[entry.index]->name(),
                                                result.outcome.reason));
+        rejected_by_ = entry.index;
         return;
       }
       if (result.outcome.rejected()) {

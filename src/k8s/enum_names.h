@@ -34,6 +34,8 @@ constexpr std::string_view NameOf(TaintEffect effect) {
       return "PreferNoSchedule";
     case TaintEffect::kNoExecute:
       return "NoExecute";
+    case TaintEffect::kUnknown:
+      return "unknown";
   }
   return "";
 }
@@ -52,6 +54,8 @@ constexpr std::string_view NameOf(SelectorOperator op) {
       return "Gt";
     case SelectorOperator::kLt:
       return "Lt";
+    case SelectorOperator::kUnknown:
+      return "unknown";
   }
   return "";
 }
@@ -66,6 +70,8 @@ constexpr std::string_view NameOf(TolerationOperator op) {
       return "Lt";
     case TolerationOperator::kGt:
       return "Gt";
+    case TolerationOperator::kUnknown:
+      return "unknown";
   }
   return "";
 }

@@ -61,13 +61,16 @@ class JsonFields {
   bool ReadEnum(std::string_view key, E& out, Words<E> words) {
     std::string text;
     if (!Read(key, text)) return false;
-    for (const auto& [word, value] : words) {
-      if (text == word) {
-        out = value;
-        return true;
-      }
-    }
-    return Refuse();
+    return FindWord(text, out, words) || Refuse();
+  }
+  // What an API server sends it has accepted: a word that we do not know is one that we do not know
+  // yet.
+  template <class E>
+  bool ReadOpenEnum(std::string_view key, E& out, Words<E> words) {
+    std::string text;
+    if (!Read(key, text)) return false;
+    if (!FindWord(text, out, words)) out = E::kUnknown;
+    return true;
   }
   bool Map(std::string_view key, Visit visit);
   bool RequireMap(std::string_view key, Visit visit) { return Map(key, visit) || Refuse(); }
@@ -79,6 +82,15 @@ class JsonFields {
   [[nodiscard]] bool ok() const { return !*refused_; }
 
  private:
+  template <class E>
+  static bool FindWord(std::string_view text, E& out, Words<E> words) {
+    for (const auto& [word, value] : words) {
+      if (text != word) continue;
+      out = value;
+      return true;
+    }
+    return false;
+  }
   friend bool ReadJson(std::string_view json, Visit visit);
 
   JsonFields(const simdjson::dom::element& element, bool& refused)

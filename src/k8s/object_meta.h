@@ -38,13 +38,15 @@ struct ObjectMeta {
 
 // ---- selectors ----
 
-enum class SelectorOperator { kIn, kNotIn, kExists, kDoesNotExist, kGt, kLt };
+// An API server may know operators that we do not.
+enum class SelectorOperator { kIn, kNotIn, kExists, kDoesNotExist, kGt, kLt, kUnknown };
 
 // One condition on a label, or for nodes on a field. Gt and Lt exist for nodes only.
 struct Requirement {
   std::string key;
   SelectorOperator op = SelectorOperator::kIn;
   std::vector<std::string> values;
+  std::string unknown_op{};  // how it is written, with kUnknown
   friend bool operator==(const Requirement&, const Requirement&) = default;
 };
 

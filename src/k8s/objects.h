@@ -75,7 +75,8 @@ struct TopologySpreadConstraint {
 
 // ---- taints ----
 
-enum class TaintEffect { kNone, kNoSchedule, kPreferNoSchedule, kNoExecute };
+// Unknown ones, which an API server may know: taints without effect, tolerations of nothing.
+enum class TaintEffect { kNone, kNoSchedule, kPreferNoSchedule, kNoExecute, kUnknown };
 
 struct Taint {
   std::string key, value;
@@ -83,7 +84,7 @@ struct Taint {
   friend bool operator==(const Taint&, const Taint&) = default;
 };
 
-enum class TolerationOperator { kEqual, kExists, kLt, kGt };
+enum class TolerationOperator { kEqual, kExists, kLt, kGt, kUnknown };
 
 struct Toleration {
   std::string key, value;

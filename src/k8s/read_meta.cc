@@ -117,7 +117,8 @@ void ReadRequirements(Fields& fields, std::string_view key,
     requirement.Require("key", read.key);
     std::string op;
     requirement.Require("operator", op);
-    requirement.ReadEnum("operator", read.op, operators);
+    requirement.ReadOpenEnum("operator", read.op, operators);
+    if (read.op == SelectorOperator::kUnknown) read.unknown_op = std::move(op);
     requirement.Read("values", read.values);
   });
 }
@@ -192,9 +193,10 @@ bool ReadResourceList(Fields& fields, std::string_view key, ResourceList& out) {
 
 template <class Fields>
 bool ReadTaintEffect(Fields& fields, TaintEffect& out) {
-  return fields.ReadEnum("effect", out,
-                         {Named(TaintEffect::kNone), Named(TaintEffect::kNoSchedule),
-                          Named(TaintEffect::kPreferNoSchedule), Named(TaintEffect::kNoExecute)});
+  return fields.ReadOpenEnum(
+      "effect", out,
+      {Named(TaintEffect::kNone), Named(TaintEffect::kNoSchedule),
+       Named(TaintEffect::kPreferNoSchedule), Named(TaintEffect::kNoExecute)});
 }
 
 template <class Fields>

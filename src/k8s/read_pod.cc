@@ -15,12 +15,12 @@ void ReadTolerations(Fields& spec, std::vector<Toleration>& out) {
   spec.ForEach("tolerations", [&](Fields& fields) {
     Toleration& toleration = out.emplace_back();
     fields.Read("key", toleration.key);
-    fields.ReadEnum("operator", toleration.op,
-                    {{"", TolerationOperator::kEqual},
-                     Named(TolerationOperator::kEqual),
-                     Named(TolerationOperator::kExists),
-                     Named(TolerationOperator::kLt),
-                     Named(TolerationOperator::kGt)});
+    fields.ReadOpenEnum("operator", toleration.op,
+                        {{"", TolerationOperator::kEqual},
+                         Named(TolerationOperator::kEqual),
+                         Named(TolerationOperator::kExists),
+                         Named(TolerationOperator::kLt),
+                         Named(TolerationOperator::kGt)});
     fields.Read("value", toleration.value);
     ReadTaintEffect(fields, toleration.effect);
     fields.Read("tolerationSeconds", toleration.seconds);

@@ -6,11 +6,11 @@
 #include <charconv>
 #include <cstdint>
 
+#include "k8s/enum_names.h"
+
 namespace knx::k8s {
 namespace {
 
-constexpr std::size_t kLabelLengthMax = 63;    // of a value, and of a key after its prefix
-constexpr std::size_t kPrefixLengthMax = 253;  // of a DNS name
 constexpr std::string_view kNodeNameField = "metadata.name";
 
 constexpr bool IsLowerAlphanumeric(char c) {
@@ -18,26 +18,11 @@ constexpr bool IsLowerAlphanumeric(char c) {
 }
 constexpr bool IsAlphanumeric(char c) { return IsLowerAlphanumeric(c) || (c >= 'A' && c <= 'Z'); }
 
-// Letters and digits at both ends, between them also '-', '_' and '.'.
 bool IsLabelWord(std::string_view text) {
-  return !text.empty() && text.size() <= kLabelLengthMax && IsAlphanumeric(text.front()) &&
-         IsAlphanumeric(text.back()) && std::all_of(text.begin(), text.end(), [](char c) {
-           return IsAlphanumeric(c) || c == '-' || c == '_' || c == '.';
-         });
+  return text.size() <= kLabelLengthMax && IsLabelText(text);
 }
 
-// Lower case; every character beside a '.' or an end is a letter or a digit.
-bool IsDnsName(std::string_view text) {
-  if (text.empty() || text.size() > kPrefixLengthMax) return false;
-  char before = '.';
-  for (const char c : text) {
-    const bool inside = IsLowerAlphanumeric(c) || (c == '-' && before != '.') ||
-                        (c == '.' && IsLowerAlphanumeric(before));
-    if (!inside) return false;
-    before = c;
-  }
-  return IsLowerAlphanumeric(before);
-}
+bool IsDnsName(std::string_view text) { return text.size() <= kPrefixLengthMax && IsDnsText(text); }
 
 bool IsLabelKey(std::string_view key) {
   const std::size_t slash = key.find('/');
@@ -46,14 +31,6 @@ bool IsLabelKey(std::string_view key) {
 }
 
 bool IsLabelValue(std::string_view value) { return value.empty() || IsLabelWord(value); }
-
-std::optional<std::int64_t> ParseInteger(std::string_view text) {
-  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 bool Contains(const std::vector<std::string>& values, std::string_view value) {
   return std::find(values.begin(), values.end(), value) != values.end();
@@ -82,6 +59,8 @@ bool MatchesLabels(const Requirement& requirement, const StringMap& labels) {
     case SelectorOperator::kGt:
     case SelectorOperator::kLt:
       return value != nullptr && Compares(requirement, *value);
+    case SelectorOperator::kUnknown:
+      return false;
   }
   return false;
 }
@@ -145,6 +124,9 @@ std::optional<std::string> InvalidValuesReason(const Requirement& requirement) {
                            requirement.key, values.front());
       }
       break;
+    case SelectorOperator::kUnknown:
+      return fmt::format("label {} has the operator {:?}, which nobody knows", requirement.key,
+                         requirement.unknown_op);
   }
   return std::nullopt;
 }
@@ -162,6 +144,36 @@ const std::string* FindValue(const StringMap& map, std::string_view key) {
       map.begin(), map.end(), key,
       [](const auto& entry, std::string_view wanted) { return entry.first < wanted; });
   return it != map.end() && it->first == key ? &it->second : nullptr;
+}
+
+std::optional<std::int64_t> ParseInteger(std::string_view text) {
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::string_view OperatorText(const Requirement& requirement) {
+  const bool unknown = requirement.op == SelectorOperator::kUnknown;
+  return unknown ? std::string_view(requirement.unknown_op) : NameOf(requirement.op);
+}
+
+bool IsLabelText(std::string_view text) {
+  return !text.empty() && IsAlphanumeric(text.front()) && IsAlphanumeric(text.back()) &&
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return IsAlphanumeric(c) || c == '-' || c == '_' || c == '.'; });
+}
+
+bool IsDnsText(std::string_view text) {
+  char before = '.';
+  for (const char c : text) {
+    const bool inside = IsLowerAlphanumeric(c) || (c == '-' && before != '.') ||
+                        (c == '.' && IsLowerAlphanumeric(before));
+    if (!inside) return false;
+    before = c;
+  }
+  return IsLowerAlphanumeric(before);
 }
 
 bool LacksInteger(const Requirement& requirement) {
@@ -234,6 +246,7 @@ bool Tolerates(const Toleration& toleration, const Taint& taint) {
       return true;
     case TolerationOperator::kLt:
     case TolerationOperator::kGt:
+    case TolerationOperator::kUnknown:
       return false;  // Kubernetes has them behind a gate that is off by default
   }
   return false;

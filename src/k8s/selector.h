@@ -2,6 +2,8 @@
 // Kubernetes answers.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,8 +19,18 @@ const std::string* FindValue(const StringMap& map, std::string_view key);
 // A malformed selector matches nothing.
 bool Matches(const LabelSelector& selector, const StringMap& labels);
 
+// A number as Gt and Lt read it: with a sign or without, of 64 bits.
+std::optional<std::int64_t> ParseInteger(std::string_view text);
 // Compares with Gt or Lt, and with something that is no integer.
 bool LacksInteger(const Requirement& requirement);
+std::string_view OperatorText(const Requirement& requirement);
+
+inline constexpr std::size_t kLabelLengthMax = 63;    // of a value, and of a key after its prefix
+inline constexpr std::size_t kPrefixLengthMax = 253;  // of a DNS name
+// Letters and digits at both ends, between them also '-', '_' and '.'; of any length but none.
+bool IsLabelText(std::string_view text);
+// Lower case; every character beside a '.' or an end is a letter or a digit. Of any length.
+bool IsDnsText(std::string_view text);
 
 // Why a selector can never be evaluated (In without values, Gt with a word, ...); nullopt if it is
 // well formed.

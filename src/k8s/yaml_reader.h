@@ -150,6 +150,11 @@ class FieldReader {
     return RequireField(key) && Read(key, out, limits...);
   }
   // A text that must be one of the words; the error lists them, except for an empty one.
+  // The same here: who writes a file is told of a word that nobody knows.
+  template <class E>
+  bool ReadOpenEnum(std::string_view key, E& out, Words<E> words) {
+    return ReadEnum(key, out, words);
+  }
   template <class E>
   bool ReadEnum(std::string_view key, E& out, Words<E> words) {
     std::string text;

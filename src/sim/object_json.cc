@@ -10,6 +10,7 @@
 
 #include "base/quoted_text.h"
 #include "k8s/enum_names.h"
+#include "k8s/selector.h"
 
 namespace knx::sim {
 namespace {
@@ -112,7 +113,7 @@ void Meta(Fields& object, const k8s::ObjectMeta& meta) {
 
 void RequirementFields(Fields& f, const k8s::Requirement& r) {
   f.Text("key", r.key);
-  f.Text("operator", NameOf(r.op));
+  f.Text("operator", OperatorText(r));
   f.Texts("values", r.values);
 }
 

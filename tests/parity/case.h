@@ -11,6 +11,7 @@ namespace knx::parity {
 struct Case {
   std::string name;                  // by which it can be made again: "seed 7, case 12"
   std::string config;                // empty: the defaults
+  std::string scheduler;             // of the pods that are asked about; empty: the default one
   std::vector<std::string> objects;  // as JSON
   std::vector<std::string> pods;     // "namespace/name"
   bool preempt = false;

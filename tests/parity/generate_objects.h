@@ -29,6 +29,7 @@ struct PodPlace {
   std::string node;         // empty: waits
   std::string nominated;    // empty: nowhere
   std::int64_t number = 0;  // of a pod on a node: different for each
+  std::string scheduler{};  // empty: the default one
 };
 std::string PodJson(Dice& dice, const PodPlan& plan, const PodPlace& place);
 

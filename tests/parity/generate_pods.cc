@@ -172,6 +172,7 @@ std::string PodJson(Dice& dice, const PodPlan& plan, const PodPlace& place) {
     spec += R"(,"schedulingGates":[{"name":"example.com/b"},{"name":"example.com/a"}])";
   }
   if (!place.node.empty()) spec += ",\"nodeName\":" + QuotedText(place.node);
+  if (!place.scheduler.empty()) spec += ",\"schedulerName\":" + QuotedText(place.scheduler);
   return JsonObject()
       .Text("apiVersion", "v1")
       .Text("kind", "Pod")

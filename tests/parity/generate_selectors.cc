@@ -20,6 +20,16 @@ std::string Requirement(Dice& dice, const std::string& key,
   return out.Raw("values", JsonTexts(chosen)).Done();
 }
 
+// The API server would refuse them; they come from older servers and from other ways in.
+std::string MalformedRequirement(Dice& dice) {
+  return dice.Pick(
+      {R"({"key":"app","operator":"Near","values":["web"]})",
+       R"({"key":"app","operator":"Gt","values":["1"]})", R"({"key":"app","operator":"In"})",
+       R"({"key":"app","operator":"DoesNotExist","values":["web","db"]})",
+       R"({"key":"-app","operator":"Exists"})", R"({"key":"a/b/c","operator":"Exists"})",
+       R"({"key":"app","operator":"NotIn","values":["web","not ok!"]})"});
+}
+
 const std::vector<std::string> kApps = {"web", "db", "cache", "batch"};
 const std::vector<std::string> kTiers = {"front", "back", ""};
 
@@ -81,6 +91,10 @@ std::string NodeTerm(Dice& dice) {
   JsonObject term;
   std::vector<std::string> expressions;
   for (std::int64_t i = dice.Between(0, 2); i > 0; --i) {
+    if (dice.Feature("malformed node term", 3)) {
+      expressions.push_back(MalformedRequirement(dice));
+      continue;
+    }
     switch (dice.Between(0, 4)) {
       case 0:
         expressions.push_back(Requirement(dice, "disk", {"ssd", "hdd", ""}));
@@ -133,6 +147,9 @@ Labels PodLabels(Dice& dice) {
 
 std::string SelectorJson(Dice& dice) {
   if (dice.Feature("empty selector", 4)) return "{}";
+  if (dice.Feature("malformed selector", 2)) {
+    return JsonObject().Raw("matchExpressions", JsonList({MalformedRequirement(dice)})).Done();
+  }
   JsonObject out;
   if (dice.Chance(70)) {
     out.Raw("matchLabels", LabelsJson({{"app", dice.Pick(kApps)}}));
@@ -202,10 +219,13 @@ std::string TolerationsJson(Dice& dice) {
     JsonObject out;
     const bool exists = dice.Chance(40);
     if (!exists || dice.Chance(85)) out.Text("key", dice.Pick({"dedicated", "spot", "flaky"}));
-    out.Text("operator", exists ? "Exists" : "Equal");
+    const bool unknown = dice.Feature("unknown toleration", 3);
+    out.Text("operator", unknown ? "Near" : exists ? "Exists" : "Equal");
     if (!exists) out.Text("value", dice.Pick({"gpu", "true", "", "db"}));
     if (dice.Chance(60)) {
       out.Text("effect", dice.Pick({"NoSchedule", "PreferNoSchedule", "NoExecute"}));
+    } else if (dice.Feature("unknown effect", 5)) {
+      out.Text("effect", "Sometimes");
     }
     tolerations.push_back(out.Done());
   }

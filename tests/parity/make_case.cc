@@ -74,6 +74,7 @@ std::string Case::RequestLine() const {
   JsonObject request;
   request.Text("id", name);
   if (!config.empty()) request.Text("config", config);
+  if (!scheduler.empty()) request.Text("scheduler", scheduler);
   return request.Raw("objects", JsonList(objects))
       .Raw("pods", JsonTexts(pods))
       .Flag("preempt", preempt)
@@ -85,7 +86,12 @@ Case MakeCase(std::uint64_t seed, std::uint64_t number) {
   Case made;
   made.name = fmt::format("seed {} case {}", seed, number);
   if (dice.Feature("configuration", 35)) {
-    made.config = std::string(kHeader) + dice.Pick(Configurations());
+    made.config = kHeader;
+    if (dice.Feature("second profile", 12)) {
+      made.scheduler = "second";
+      made.config += "- schedulerName: second\n";
+    }
+    made.config += dice.Pick(Configurations());
   }
   made.preempt = dice.Feature("preemption", 50);
   made.objects = NamespacesJson();
@@ -116,7 +122,7 @@ Case MakeCase(std::uint64_t seed, std::uint64_t number) {
     const PodPlan plan = dice.Chance(50) ? dice.Pick(plans) : MakePlan(dice);
     const std::string name = fmt::format("asked-{}", i);
     const std::string own = dice.Feature("own nomination", 8) ? SomeNode(dice, nodes) : "";
-    made.objects.push_back(PodJson(dice, plan, {name, "", own}));
+    made.objects.push_back(PodJson(dice, plan, {name, "", own, 0, made.scheduler}));
     made.pods.push_back(plan.namespace_ + "/" + name);
   }
   made.features = dice.features();

@@ -3,21 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "k8s/selector.h"
 
 namespace knx::plugins {
 namespace {
-
-std::optional<std::int64_t> ParseInteger(std::string_view text) {
-  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 bool IsEmpty(const k8s::NodeSelectorTerm& term) {
   return term.match_expressions.empty() && term.match_fields.empty();
@@ -54,7 +45,7 @@ NodeTermMatcher::NodeTermMatcher(const k8s::NodeSelectorTerm& term, WordLookup& 
     condition.op = requirement.op;
     if (requirement.op == k8s::SelectorOperator::kGt ||
         requirement.op == k8s::SelectorOperator::kLt) {
-      condition.number = ParseInteger(requirement.values.front()).value_or(0);
+      condition.number = k8s::ParseInteger(requirement.values.front()).value_or(0);
       continue;
     }
     for (const std::string& text : requirement.values) {
@@ -84,9 +75,11 @@ bool NodeTermMatcher::Holds(const LabelCondition& condition, Symbol value,
     case k8s::SelectorOperator::kGt:
     case k8s::SelectorOperator::kLt:
       break;
+    case k8s::SelectorOperator::kUnknown:
+      return false;
   }
   if (!value.valid()) return false;
-  const std::optional<std::int64_t> number = ParseInteger(words.Text(value));
+  const std::optional<std::int64_t> number = k8s::ParseInteger(words.Text(value));
   if (!number) return false;
   return condition.op == k8s::SelectorOperator::kGt ? *number > condition.number
                                                     : *number < condition.number;

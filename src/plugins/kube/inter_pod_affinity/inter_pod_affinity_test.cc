@@ -185,9 +185,10 @@ TEST_F(AffinityTest, MalformedTermsRejectThePod) {
   const k8s::LabelSelector wrong{{}, {{"app", k8s::SelectorOperator::kExists, {"v"}}}};
   const auto result = plugin_.PreFilter(Incoming(PodBuilder("1").Near(Pods("zone", wrong))));
   EXPECT_EQ(result.outcome.code, framework::Code::kUnresolvable);
-  EXPECT_EQ(result.outcome.reason,
-            "parsing pod: requiredAffinityTerms: label app with Exists or DoesNotExist takes no "
-            "values");
+  EXPECT_EQ(
+      result.outcome.reason,
+      "parsing pod: requiredAffinityTerms: values: Invalid value: [\"v\"]: values set must be "
+      "empty for exists and does not exist");
 }
 
 TEST_F(AffinityTest, APreparedFilterFollowsWhatHappens) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "k8s/object_fields.h"
-#include "k8s/selector.h"
+#include "k8s/selector_complaint.h"
 #include "plugins/common/args.h"
 #include "plugins/common/node_matcher.h"
 #include "plugins/common/normalize.h"
@@ -120,30 +120,16 @@ std::optional<Names> NodesNamedBy(const std::vector<k8s::NodeSelectorTerm>& term
   return out;
 }
 
-// What cannot be read of the terms, in kube-scheduler's words where the API server lets it through.
 std::string ComplaintAbout(const std::vector<k8s::PreferredSchedulingTerm>& preferred) {
   std::vector<std::string> complaints;
-  const auto complain = [&](std::string text) {
-    if (std::find(complaints.begin(), complaints.end(), text) == complaints.end())
-      complaints.push_back(std::move(text));
-  };
   for (std::size_t i = 0; i < preferred.size(); ++i) {
-    const k8s::NodeSelectorTerm& term = preferred[i].preference;
-    bool in_their_words = false;
-    for (std::size_t j = 0; j < term.match_expressions.size(); ++j) {
-      const k8s::Requirement& requirement = term.match_expressions[j];
-      if (!k8s::LacksInteger(requirement)) continue;
-      in_their_words = true;
-      complain(
-          fmt::format("[{}].matchExpressions[{}].values[0]: Invalid value: {:?}: for 'Gt', "
-                      "'Lt' operators, the value must be an integer",
-                      i, j, requirement.values.front()));
+    if (preferred[i].weight == 0) continue;
+    for (std::string& complaint :
+         k8s::ComplaintsAbout(preferred[i].preference, fmt::format("[{}]", i))) {
+      complaints.push_back(std::move(complaint));
     }
-    if (in_their_words) continue;
-    if (const auto reason = InvalidReason(term)) complain(fmt::format("[{}].{}", i, *reason));
   }
-  if (complaints.size() <= 1) return complaints.empty() ? "" : complaints.front();
-  return fmt::format("[{}]", fmt::join(complaints, ", "));
+  return k8s::Together(complaints);
 }
 
 void ReadAddedAffinity(k8s::FieldReader& fields, k8s::NodeAffinity& out) {

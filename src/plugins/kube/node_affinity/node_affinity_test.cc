@@ -173,8 +173,10 @@ TEST(NodeAffinity, RefusesToScoreByMalformedTerms) {
       AddPod(state, PodBuilder("p").Prefers(1, Labels({Label("zone", Op::kIn, {})})));
   const auto prepared = plugin.PreScore(testing::View(state, pod));
   EXPECT_EQ(prepared.outcome.code, framework::Code::kError);
-  EXPECT_EQ(prepared.outcome.reason,
-            "[0].matchExpressions[0]: label zone has no values to compare");
+  EXPECT_EQ(
+      prepared.outcome.reason,
+      "[0].matchExpressions[0].values: Invalid value: null: for 'in', 'notin' operators, values "
+      "set can't be empty");
 }
 
 TEST(NodeAffinity, CallsWordsThatAreNoNumbersWhatKubeSchedulerCallsThem) {

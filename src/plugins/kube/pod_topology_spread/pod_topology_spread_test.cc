@@ -237,13 +237,13 @@ TEST_F(SpreadTest, MalformedSelectorsAreErrors) {
   const auto hard = plugin_.PreFilter(Incoming(Web("1").Spread(Evenly("zone", wrong))));
   EXPECT_EQ(hard.outcome.code, framework::Code::kError);
   EXPECT_EQ(hard.outcome.reason,
-            "get constraints from pod: obtaining pod's hard topology spread constraints: label app "
-            "has no values to compare");
+            "get constraints from pod: obtaining pod's hard topology spread constraints: values: "
+            "Invalid value: null: for 'in', 'notin' operators, values set can't be empty");
   const auto view = Incoming(Web("2").Spread(Evenly("zone", wrong, 1, kSoft)));
   EXPECT_EQ(plugin_.PreFilter(view).outcome.code, framework::Code::kSkip);
   EXPECT_EQ(plugin_.PreScore(view).outcome.reason,
-            "calculating preScoreState: obtaining pod's soft topology spread constraints: label "
-            "app has no values to compare");
+            "calculating preScoreState: obtaining pod's soft topology spread constraints: values: "
+            "Invalid value: null: for 'in', 'notin' operators, values set can't be empty");
 }
 
 // ---- scores ----
