@@ -64,6 +64,14 @@ Inquiry Placer::Inquire(const framework::Profile& profile, PodId pod) {
     if (!prepared.none_left()) {
       inquiry.rejected_by = profile.plugins[prepared.rejected_by()]->name();
     }
+    if (!prepared.outcome().rejected()) return inquiry;
+    for (const NodeRow row : state_.nodes().by_name()) {
+      if (!state_.nodes().has_node(row)) continue;
+      inquiry.rejections.push_back({state_.nodes().name(row),
+                                    inquiry.rejected_by,
+                                    inquiry.outcome.code,
+                                    {inquiry.outcome.reason}});
+    }
     return inquiry;
   }
   Judged judged;

@@ -103,28 +103,48 @@ std::string PreemptionJson(const Inquiry& inquiry) {
                      inquiry.nomination ? QuotedText(*inquiry.nomination) : "null");
 }
 
-std::string PodJson(std::string_view name, const Inquiry& inquiry) {
+std::string PodJson(std::string_view name, const Inquiry& inquiry, bool preempt) {
   if (inquiry.kept_out) {
     return fmt::format(R"({{"pod":{},"preEnqueue":{{"plugin":{},"code":"{}","reasons":{}}}}})",
                        QuotedText(name), QuotedText(inquiry.kept_out->plugin),
                        CodeName(inquiry.kept_out->code), ListOf(inquiry.kept_out->reasons));
   }
+  const std::string single =
+      inquiry.feasible.size() == 1 ? std::string(R"("single":true,)") : std::string();
   const std::string_view reason = !inquiry.chosen.empty() ? ""
                                   : inquiry.error         ? k8s::names::kReasonSchedulerError
                                                           : k8s::names::kReasonUnschedulable;
   return fmt::format(
-      R"({{"pod":{},"prefilter":{},"nodes":{},"feasible":{},"scores":{},"totals":{},)"
+      R"({{"pod":{},"prefilter":{},"nodes":{},"feasible":{},{}"scores":{},"totals":{},)"
       R"("chosen":{},"reason":{},"message":{},"unschedulablePlugins":{},"preemption":{}}})",
       QuotedText(name), PreFilterJson(inquiry), NodesJson(inquiry), ListOf(inquiry.feasible),
-      ScoresJson(inquiry), TotalsJson(inquiry), QuotedText(inquiry.chosen), QuotedText(reason),
-      QuotedText(inquiry.message), ListOf(inquiry.unschedulable),
-      inquiry.chosen.empty() ? PreemptionJson(inquiry) : "null");
+      single, ScoresJson(inquiry), TotalsJson(inquiry), QuotedText(inquiry.chosen),
+      QuotedText(reason), QuotedText(inquiry.message), ListOf(inquiry.unschedulable),
+      preempt && inquiry.chosen.empty() ? PreemptionJson(inquiry) : "null");
 }
 
 engine::Event EventOf(const k8s::Object& object) {
   if (const auto* node = std::get_if<k8s::Node>(&object)) return engine::NodeUpserted{*node};
   if (const auto* pod = std::get_if<k8s::Pod>(&object)) return engine::PodUpserted{*pod};
   return engine::ObjectUpserted{object};
+}
+
+// Why the pod would never get as far as a cycle; empty if it would.
+std::string Refusal(const k8s::Pod* pod, const Request& request) {
+  const bool ended = pod != nullptr && (pod->status.phase == k8s::PodPhase::kSucceeded ||
+                                        pod->status.phase == k8s::PodPhase::kFailed);
+  if (pod == nullptr || ended) return "no such pod, or it has ended";
+  if (!pod->spec.node_name.empty()) {
+    return fmt::format("it is on node {} already", pod->spec.node_name);
+  }
+  if (pod->spec.scheduler_name != request.scheduler) {
+    return fmt::format("it belongs to scheduler {}, not to {}", pod->spec.scheduler_name,
+                       request.scheduler);
+  }
+  if (pod->meta.deleted) {
+    return fmt::format("skip schedule deleting pod: {}/{}", pod->meta.namespace_, pod->meta.name);
+  }
+  return "";
 }
 
 }  // namespace
@@ -147,18 +167,17 @@ Result<std::string> Answer(const Request& request) {
   std::vector<std::string> pods;
   for (const std::string& name : request.pods) {
     const auto found = by_name.find(name);
-    if (found == by_name.end()) return InvalidError(fmt::format("pods: {} is no object", name));
-    const k8s::Pod& pod = *found->second;
-    if (!request.scheduler.empty() && pod.spec.scheduler_name != request.scheduler) {
-      return InvalidError(
-          fmt::format("pods: {} is of the scheduler {}", name, pod.spec.scheduler_name));
+    const k8s::Pod* pod = found == by_name.end() ? nullptr : found->second;
+    if (const std::string refusal = Refusal(pod, request); !refusal.empty()) {
+      pods.push_back(
+          fmt::format(R"({{"pod":{},"error":{}}})", QuotedText(name), QuotedText(refusal)));
+      continue;
     }
-    const std::optional<Inquiry> inquiry = engine.Inquire(pod.meta.uid);
+    const std::optional<Inquiry> inquiry = engine.Inquire(pod->meta.uid);
     if (!inquiry) {
-      return InvalidError(
-          fmt::format("pods: {} has a node, or is of no profile's scheduler", name));
+      return InvalidError(fmt::format("scheduler: no profile is named {}", request.scheduler));
     }
-    pods.push_back(PodJson(name, *inquiry));
+    pods.push_back(PodJson(name, *inquiry, request.preempt));
   }
   return fmt::format(R"({{"id":{},"pods":[{}]}})", QuotedText(request.id), fmt::join(pods, ","));
 }

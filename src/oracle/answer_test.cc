@@ -6,6 +6,7 @@
 namespace knx::oracle {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -66,7 +67,7 @@ TEST(AnswerLine, AnswersABadRequestWithAnError) {
       {R"({"objects":[]})", "pods: a list of"},
       {R"({"objects":[{"kind":"Pod"}],"pods":[]})", "objects[0]: "},
       {R"({"objects":[],"pods":[1]})", "every entry is a text"},
-      {R"({"objects":[],"pods":["ns/p"]})", "ns/p is no object"},
+      {R"({"objects":[],"pods":["ns/p"]})", "no such pod, or it has ended"},
       {R"({"objects":[],"pods":[],"config":"profiles: 7"})", "config:1"},
       {R"({"objects":[],"pods":[],"config":7})", "config: a configuration is a text or an object"},
       {R"({"objects":[],"pods":[],"config":{"profiles":7}})", "config:1"},
@@ -84,14 +85,34 @@ TEST(AnswerLine, AnswersABadRequestWithAnError) {
 TEST(AnswerLine, KeepsTheIdOfARequestThatIsWrong) {
   for (const std::string rest :
        {R"("objects":1})", R"("objects":[],"pods":[1]})",
-        R"("objects":[{"kind":"Pod"}],"pods":[]})", R"("objects":[],"pods":["ns/p"]})",
-        R"("objects":[],"pods":[],"preempt":1})"}) {
+        R"("objects":[{"kind":"Pod"}],"pods":[]})", R"("objects":[],"pods":[],"preempt":1})"}) {
     EXPECT_THAT(AnswerLine(R"({"id":"7",)" + rest), HasSubstr(R"({"id":"7","error":)")) << rest;
   }
   for (const std::string id : {"7", "null", "[]"}) {
     EXPECT_EQ(AnswerLine(R"({"id":)" + id + R"(,"objects":[],"pods":[]})"),
               R"({"id":"","error":"id: expected a text"})");
   }
+}
+
+TEST(AnswerLine, RefusesSinglePodsAndAnswersTheOthers) {
+  const auto pod = [](const std::string& name, const std::string& meta, const std::string& spec) {
+    return R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")" + name +
+           R"(","namespace":"ns")" + meta + R"(},"spec":{"containers":[{"name":"c"}])" + spec +
+           "}}";
+  };
+  const std::string line =
+      R"({"id":"1","objects":[)" + pod("placed", "", R"(,"nodeName":"n")") + "," +
+      pod("other", "", R"(,"schedulerName":"other")") + "," +
+      pod("leaving", R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")", "") + "," +
+      pod("waits", "", "") +
+      R"(],"pods":["ns/nobody","ns/placed","ns/other","ns/leaving","ns/waits"]})";
+  EXPECT_THAT(
+      AnswerLine(line),
+      AllOf(HasSubstr(R"({"pod":"ns/nobody","error":"no such pod, or it has ended"})"),
+            HasSubstr(R"({"pod":"ns/placed","error":"it is on node n already"})"),
+            HasSubstr(R"("error":"it belongs to scheduler other, not to default-scheduler"})"),
+            HasSubstr(R"("error":"skip schedule deleting pod: ns/leaving"})"),
+            HasSubstr(R"("message":"no nodes available to schedule pods")")));
 }
 
 TEST(AnswerLine, TellsPodsApartThatHaveNoUid) {
@@ -156,7 +177,7 @@ TEST(AnswerLine, OfAnotherSchedulerOnlyIfAskedFor) {
   EXPECT_THAT(AnswerLine(R"({"scheduler":"default-scheduler",)" + line.substr(1)),
               HasSubstr(R"("feasible":["a"])"));
   EXPECT_THAT(AnswerLine(R"({"scheduler":"other",)" + line.substr(1)),
-              HasSubstr(R"("error":"pods: ns/p is of the scheduler default-scheduler")"));
+              HasSubstr(R"("error":"it belongs to scheduler default-scheduler, not to other")"));
 }
 
 }  // namespace

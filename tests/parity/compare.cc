@@ -203,12 +203,17 @@ std::optional<std::string> DifferInPod(const element& theirs, const element& our
         return "prefilter " + *difference;
       }
     }
-  } else {
+  }
+  if (code != "Error") {
     if (auto difference =
             Differ("verdict", VerdictsOf(theirs["nodes"]), VerdictsOf(ours["nodes"]))) {
       return difference;
     }
-    if (auto difference = DifferInField(theirs, ours, "feasible")) return difference;
+  }
+  if (!rejected) {
+    for (const char* field : {"feasible", "single"}) {
+      if (auto difference = DifferInField(theirs, ours, field)) return difference;
+    }
     if (auto difference = DifferInScores(theirs, ours, shares)) return difference;
     if (auto difference = Differ("total", FieldsOf(theirs["totals"]), FieldsOf(ours["totals"]))) {
       return difference;
