@@ -106,6 +106,22 @@ TEST(ReadJsonObject, ReadsByTheTreeWhatTheFastPathCannot) {
   EXPECT_EQ(std::get<Node>(*object).capacity, (ResourceList{{"cpu", Quantity::FromMilli(500)}}));
 }
 
+// A server that is newer than we are may have let them through.
+TEST(ReadJsonObject, TakesWordsThatItDoesNotKnow) {
+  const auto object = ReadJsonObject(
+      R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"p"},"spec":{"containers":[{"name":"c"}],)"
+      R"("tolerations":[{"operator":"Near","effect":"Sometimes"}],"affinity":{"podAffinity":{)"
+      R"("requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"zone","labelSelector":{)"
+      R"("matchExpressions":[{"key":"a","operator":"Gt","values":["1"]}]}}]}}}})");
+  ASSERT_TRUE(object.ok()) << object.error().ToString();
+  const PodSpec& spec = std::get<Pod>(*object).spec;
+  EXPECT_EQ(spec.tolerations[0].op, TolerationOperator::kUnknown);
+  EXPECT_EQ(spec.tolerations[0].effect, TaintEffect::kUnknown);
+  const Requirement& requirement = spec.pod_affinity.required[0].selector->match_expressions[0];
+  EXPECT_EQ(requirement, (Requirement{"a", SelectorOperator::kUnknown, {"1"}, "Gt"}))
+      << "pods are not selected by numbers";
+}
+
 TEST(ReadJsonObject, AgreesWithItselfOnTheCorpus) {
   std::size_t read = 0;
   const std::filesystem::path corpus =
