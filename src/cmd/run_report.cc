@@ -359,10 +359,9 @@ std::string Expectations(const sim::SimulationResult& result, const Palette& pal
   for (const sim::ExpectationResult& expectation : result.expectations) {
     if (expectation.met) continue;
     const SourcePlace& place = expectation.place;
-    out +=
-        Printable(fmt::format("  {}:{}:{}: {}", place.file, place.line, place.column,
-                              expectation.reached ? "not met" : "not reached")) +
-        "\n";
+    out += Printable(fmt::format("  {}:{}:{}: {}", place.file, place.line, place.column,
+                                 expectation.reached ? "not met" : "not reached")) +
+           "\n";
     out += Wrapped("expected: " + Printable(expectation.expected), 6, kLineWidth);
     out += Wrapped("found: " + Printable(expectation.found), 6, kLineWidth);
   }

@@ -14,7 +14,7 @@ namespace knx::oracle {
 
 struct Request {
   std::string id;
-  std::string config;     // a KubeSchedulerConfiguration; empty: the defaults
+  std::string config;                           // a KubeSchedulerConfiguration; empty: the defaults
   std::string scheduler = "default-scheduler";  // the profile that is asked
   // Every one has a uid and is there once; no two pods share a uid.
   std::vector<k8s::Object> objects;

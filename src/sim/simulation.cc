@@ -118,9 +118,8 @@ class Simulation {
     cluster.CheckEnd();
     if (request_.progress) (void)request_.progress(cluster.Progress());
     Report(cluster, result);
-    for (const auto& said :
-         {input_.warnings, framework::Warnings(config_, plugins::AllPlugins()),
-          cluster.Complaints()}) {
+    for (const auto& said : {input_.warnings, framework::Warnings(config_, plugins::AllPlugins()),
+                             cluster.Complaints()}) {
       result.warnings.insert(result.warnings.end(), said.begin(), said.end());
     }
     return result;
