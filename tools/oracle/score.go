@@ -9,11 +9,12 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 )
 
-// score scores the feasible nodes. kube-scheduler does not if there is only one, so what goes wrong
-// then is nobody's concern.
+// score scores the feasible nodes. kube-scheduler does not if there is only one, or if the pod's own
+// nominated node is among them, so what goes wrong then is nobody's concern.
 func (c *cycle) score(feasible []fwk.NodeInfo) {
 	c.answer.Single = len(feasible) == 1
-	if err := c.runScorePlugins(feasible); err != nil && !c.answer.Single {
+	decided := c.answer.Single || c.answer.Nominated != ""
+	if err := c.runScorePlugins(feasible); err != nil && !decided {
 		c.fail(v1.PodReasonSchedulerError, err)
 	}
 }
