@@ -133,8 +133,9 @@ struct PodSpec {
   std::vector<TopologySpreadConstraint> topology_spread;
   std::vector<Toleration> tolerations;
   std::vector<Container> containers, init_containers;
-  std::vector<std::string> image_volumes;  // references of volumes that are images
-  std::vector<Volume> volumes;             // those that some decision depends on
+  std::vector<std::string> image_volumes;    // references of volumes that are images
+  std::vector<Volume> volumes;               // those that some decision depends on
+  std::vector<std::string> resource_claims;  // names of its claims of devices, as it calls them
   ResourceList overhead;
   std::optional<ResourceRequirements> resources;  // for the pod as a whole
   bool host_network = false;
@@ -248,7 +249,16 @@ struct Workload {
   std::int32_t replicas = 1;
   std::optional<LabelSelector> selector;
   PodTemplate pod_template;
+  std::vector<PersistentVolumeClaim> claim_templates;  // of a StatefulSet
   friend bool operator==(const Workload&, const Workload&) = default;
+};
+
+// What a Job that comes from a cluster has behind it.
+struct JobStatus {
+  std::int32_t succeeded = 0, failed = 0;  // pods
+  std::string completed_indexes;           // "1,3-5"
+  bool over = false;                       // complete, or failed for good
+  friend bool operator==(const JobStatus&, const JobStatus&) = default;
 };
 
 struct Job {
@@ -257,8 +267,10 @@ struct Job {
   std::optional<std::int32_t> completions;
   bool indexed = false;
   bool suspend = false;
+  std::int32_t backoff_limit = 6;  // more failed pods than this, and it has failed
   std::optional<std::int64_t> active_deadline_seconds;
   PodTemplate pod_template;
+  JobStatus status;
   friend bool operator==(const Job&, const Job&) = default;
 };
 

@@ -171,6 +171,8 @@ void ReadPodSpec(Fields& spec, PodSpec& out) {
     });
     ReadPodVolume(volume, out.volumes);
   });
+  spec.ForEach("resourceClaims",
+               [&](Fields& claim) { claim.Require("name", out.resource_claims.emplace_back()); });
   ReadResourceList(spec, "overhead", out.overhead);
   spec.Map("resources", [&](Fields& resources) {
     ReadRequirementsOfResources(resources, out.resources.emplace());

@@ -133,6 +133,20 @@ void ReadTopologyTerm(Fields& term, TopologyTerm& out) {
   });
 }
 
+template <class Fields>
+void ReadClaimSpec(Fields& object, PersistentVolumeClaim& out) {
+  object.Map("spec", [&](Fields& spec) {
+    spec.Read("storageClassName", out.storage_class);
+    spec.Read("volumeName", out.volume_name);
+    ReadAccessModes(spec, out.access_modes);
+    ReadVolumeMode(spec, out.block);
+    spec.Map("resources",
+             [&](Fields& resources) { out.request = ReadStorage(resources, "requests"); });
+    spec.Map("selector", [&](Fields& selector) { ReadSelector(selector, out.selector.emplace()); });
+    spec.Read("volumeAttributesClassName", out.attributes_class);
+  });
+}
+
 }  // namespace
 
 template <class Fields>
@@ -148,7 +162,14 @@ void ReadPodVolume(Fields& fields, std::vector<Volume>& out) {
     volume.source = VolumeSource::kClaim;
     claim.Require("claimName", volume.id);
   });
-  fields.Map("ephemeral", [&](Fields& /*source*/) { volume.source = VolumeSource::kEphemeral; });
+  fields.Map("ephemeral", [&](Fields& source) {
+    volume.source = VolumeSource::kEphemeral;
+    source.Map("volumeClaimTemplate", [&](Fields& fields_of_claim) {
+      PersistentVolumeClaim& claim = volume.claim_template.emplace_back();
+      ReadTemplateMeta(fields_of_claim, claim.meta);
+      ReadClaimSpec(fields_of_claim, claim);
+    });
+  });
   fields.Map("csi", [&](Fields& csi) {
     volume.source = VolumeSource::kCsi;
     csi.Require("driver", volume.id);
@@ -175,16 +196,7 @@ void ReadPodVolume(Fields& fields, std::vector<Volume>& out) {
 template <class Fields>
 void ReadFields(Fields& object, PersistentVolumeClaim& out) {
   ReadMeta(object, Scope::kNamespaced, out.meta);
-  object.Map("spec", [&](Fields& spec) {
-    spec.Read("storageClassName", out.storage_class);
-    spec.Read("volumeName", out.volume_name);
-    ReadAccessModes(spec, out.access_modes);
-    ReadVolumeMode(spec, out.block);
-    spec.Map("resources",
-             [&](Fields& resources) { out.request = ReadStorage(resources, "requests"); });
-    spec.Map("selector", [&](Fields& selector) { ReadSelector(selector, out.selector.emplace()); });
-    spec.Read("volumeAttributesClassName", out.attributes_class);
-  });
+  ReadClaimSpec(object, out);
   object.Map("status", [&](Fields& status) {
     status.ReadEnum("phase", out.phase,
                     {{"", ClaimPhase::kPending},

@@ -67,6 +67,19 @@ void ReadIntOrPercent(Fields& fields, std::string_view key, std::optional<IntOrP
   }
 }
 
+template <class Fields>
+void ReadJobStatus(Fields& status, JobStatus& out) {
+  status.Read("succeeded", out.succeeded, kNotNegative);
+  status.Read("failed", out.failed, kNotNegative);
+  status.Read("completedIndexes", out.completed_indexes);
+  std::vector<Condition> conditions;
+  ReadConditions(status, conditions);
+  out.over = std::any_of(conditions.begin(), conditions.end(), [](const Condition& condition) {
+    return condition.status == "True" &&
+           (condition.type == "Complete" || condition.type == "Failed");
+  });
+}
+
 }  // namespace
 
 template <class Fields>
@@ -123,6 +136,10 @@ void ReadFields(Fields& object, Workload& out) {
                [&](Fields& selector) { ReadSelector(selector, out.selector.emplace()); });
     }
     CheckSelector(spec, out);
+    if (out.kind == WorkloadKind::kStatefulSet) {
+      spec.ForEach("volumeClaimTemplates",
+                   [&](Fields& claim) { ReadFields(claim, out.claim_templates.emplace_back()); });
+    }
   });
   const StringMap& labels = out.pod_template.meta.labels;
   if (!out.selector) out.selector = LabelSelector{.match_labels = labels, .match_expressions = {}};
@@ -138,9 +155,11 @@ void ReadFields(Fields& object, Job& out) {
     if (!spec.Read("completions", out.completions, kNotNegative) && !parallel) out.completions = 1;
     spec.ReadEnum("completionMode", out.indexed, {{"NonIndexed", false}, {"Indexed", true}});
     spec.Read("suspend", out.suspend);
+    spec.Read("backoffLimit", out.backoff_limit, kNotNegative);
     spec.Read("activeDeadlineSeconds", out.active_deadline_seconds, kNotNegative);
     ReadTemplate(spec, out.pod_template);
   });
+  object.Map("status", [&](Fields& status) { ReadJobStatus(status, out.status); });
   if (out.meta.labels.empty()) out.meta.labels = out.pod_template.meta.labels;
 }
 

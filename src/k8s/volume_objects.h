@@ -12,7 +12,7 @@
 
 namespace knx::k8s {
 
-// ---- volumes of a pod ----
+// ---- claims and volumes ----
 
 // Where a volume is kept, as far as a scheduler can tell volumes apart: of everything else there is
 // nothing to decide.
@@ -31,21 +31,6 @@ enum class VolumeSource : std::uint8_t {
   kRbd,
   kIscsi,
 };
-
-// A volume of a pod that some decision depends on; others are not kept.
-struct Volume {
-  std::string name;
-  VolumeSource source = VolumeSource::kOther;
-  // Which one: the claim's name, the disk's id, the image, the IQN, the CSI driver.
-  std::string id;
-  std::string pool;                   // of an RBD image
-  std::vector<std::string> monitors;  // of an RBD image
-  std::string disk_kind;              // of an Azure disk; empty: not said
-  bool read_only = false;
-  friend bool operator==(const Volume&, const Volume&) = default;
-};
-
-// ---- claims and volumes ----
 
 enum class AccessMode : std::uint8_t {
   kReadWriteOnce,
@@ -91,6 +76,22 @@ struct PersistentVolume {
   std::string disk_kind;  // of an Azure disk; empty: not said
   VolumePhase phase = VolumePhase::kPending;
   friend bool operator==(const PersistentVolume&, const PersistentVolume&) = default;
+};
+
+// ---- volumes of a pod ----
+
+// A volume of a pod that some decision depends on; others are not kept.
+struct Volume {
+  std::string name;
+  VolumeSource source = VolumeSource::kOther;
+  // Which one: the claim's name, the disk's id, the image, the IQN, the CSI driver.
+  std::string id;
+  std::string pool;                   // of an RBD image
+  std::vector<std::string> monitors;  // of an RBD image
+  std::string disk_kind;              // of an Azure disk; empty: not said
+  bool read_only = false;
+  std::vector<PersistentVolumeClaim> claim_template;  // one, of an ephemeral volume
+  friend bool operator==(const Volume&, const Volume&) = default;
 };
 
 // ---- what drivers say ----

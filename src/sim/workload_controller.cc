@@ -135,8 +135,8 @@ std::vector<PodPtr> WorkloadController::ActivePods(const k8s::Workload& workload
   return out;
 }
 
-bool WorkloadController::CreatePod(const k8s::Workload& workload, k8s::Pod pod) {
-  const auto created = api_.Create(std::move(pod), Actor::kController);
+bool WorkloadController::Create(const k8s::Workload& workload, k8s::Object object) {
+  const auto created = api_.Create(std::move(object), Actor::kController);
   if (created.ok()) return true;
   const k8s::Maker maker =
       MakerOf(workload.meta).value_or(k8s::Maker{KindName(workload.kind), workload.meta.name});
@@ -155,11 +155,34 @@ void WorkloadController::ReconcileReplicas(const k8s::Workload& workload) {
   for (std::size_t i = pods.size(); i < wanted; ++i) {
     k8s::Pod pod = PodFromTemplate(workload.pod_template, KindName(workload.kind), workload.meta);
     pod.meta.name = store_.NewPodName(workload.meta.namespace_, workload.meta.name + "-");
-    if (!CreatePod(workload, std::move(pod))) return;
+    if (!Create(workload, std::move(pod))) return;
   }
   for (std::size_t i = wanted; i < pods.size(); ++i) {
     (void)api_.DeletePod(KeyOf(*pods[i]), Actor::kController);
   }
+}
+
+bool WorkloadController::CreateClaims(const k8s::Workload& set, k8s::Pod& pod) {
+  for (const k8s::PersistentVolumeClaim& claim_template : set.claim_templates) {
+    k8s::PersistentVolumeClaim claim = claim_template;
+    claim.meta.name = fmt::format("{}-{}", claim_template.meta.name, pod.meta.name);
+    claim.meta.namespace_ = set.meta.namespace_;
+    if (set.selector.has_value()) {
+      for (const auto& [key, value] : set.selector->match_labels) {
+        SetLabel(claim.meta.labels, key, value);
+      }
+    }
+    // It takes the place of a volume by its name in the template of the pods.
+    std::erase_if(pod.spec.volumes, [&](const k8s::Volume& volume) {
+      return volume.name == claim_template.meta.name;
+    });
+    k8s::Volume& volume = pod.spec.volumes.emplace_back();
+    volume.source = k8s::VolumeSource::kClaim;
+    volume.id = claim.meta.name;
+    const bool there = store_.Find<k8s::PersistentVolumeClaim>(KeyOf(claim)) != nullptr;
+    if (!there && !Create(set, std::move(claim))) return false;
+  }
+  return true;
 }
 
 // One after the other: the next pod comes when the ones before it are ready, and goes when the ones
@@ -173,7 +196,7 @@ void WorkloadController::ReconcileStatefulSet(const k8s::Workload& set) {
       created.meta.name = name;
       SetLabel(created.meta.labels, "statefulset.kubernetes.io/pod-name", name);
       SetLabel(created.meta.labels, "apps.kubernetes.io/pod-index", fmt::format("{}", i));
-      CreatePod(set, std::move(created));
+      if (CreateClaims(set, created)) Create(set, std::move(created));
       return;
     }
     if (IsFinished(*pod)) (void)api_.DeletePod(KeyOf(*pod), Actor::kController);

@@ -1,7 +1,7 @@
 // ReplicaSets, ReplicationControllers, StatefulSets and Deployments: as many pods as they say, made
 // from their template, named and labelled as Kubernetes does. Replaces what is lost, removes what
-// is too much, and takes its pods with it when it goes. Changing the template of what exists (a
-// rolling update) is not among the things it does.
+// is too much, and takes its pods with it when it goes. The claims of a StatefulSet stay. Changing
+// the template of what exists (a rolling update) is not among the things it does.
 #pragma once
 
 #include <map>
@@ -34,7 +34,10 @@ class WorkloadController : public StoreListener {
   void ReconcileReplicas(const k8s::Workload& workload);
   void ReconcileStatefulSet(const k8s::Workload& workload);
   void ReconcileDeployment(const k8s::Workload& deployment);
-  bool CreatePod(const k8s::Workload& workload, k8s::Pod pod);
+  // The claims of one pod, as far as they are not there, and the volumes of the pod that name them.
+  bool CreateClaims(const k8s::Workload& set, k8s::Pod& pod);
+  // False: it could not be made, and is tried again later.
+  bool Create(const k8s::Workload& workload, k8s::Object object);
   // Pods of the owner that are neither finished nor on their way out, best kept first.
   [[nodiscard]] std::vector<PodPtr> ActivePods(const k8s::Workload& workload) const;
   void DeletePodsOf(const std::string& owner_uid);
