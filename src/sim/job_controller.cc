@@ -16,8 +16,8 @@ namespace knx::sim {
 namespace {
 
 constexpr std::string_view kIndex = "batch.kubernetes.io/job-completion-index";
-// Kubernetes' default: more failures than this and the Job has failed.
-constexpr std::size_t kBackoffLimit = 6;
+// There cannot be more pods than that, so nobody asks for an index beyond.
+constexpr std::int32_t kMaxIndex = 1'000'000;
 constexpr Duration kLongestBackoff = Duration::Minutes(10);
 
 std::optional<std::int32_t> IndexOf(const k8s::Pod& pod) {
@@ -27,6 +27,22 @@ std::optional<std::int32_t> IndexOf(const k8s::Pod& pod) {
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), index);
   if (error != std::errc() || end != text->data() + text->size()) return std::nullopt;
   return index;
+}
+
+// "1,3-5". What is not a range, or does not come after the one before it, is passed over.
+void AddIndexes(std::string_view text, std::set<std::int32_t>& out) {
+  std::int32_t next = 0;
+  while (!text.empty()) {
+    const std::string_view range = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(range.size() + 1, text.size()));
+    const char* const end = range.data() + range.size();
+    std::int32_t first = 0;
+    const auto [after, error] = std::from_chars(range.data(), end, first);
+    if (error != std::errc()) continue;
+    std::int32_t last = first;
+    if (after != end && *after == '-') std::from_chars(after + 1, end, last);
+    for (next = std::max(first, next); next <= std::min(last, kMaxIndex); ++next) out.insert(next);
+  }
 }
 
 }  // namespace
@@ -71,7 +87,7 @@ void JobController::Count(const k8s::Job& job, Progress& progress, Census& censu
       if (index.has_value()) progress.done_indexes.insert(*index);
     } else if (pod->status.phase == k8s::PodPhase::kFailed) {
       if (!progress.failed.insert(pod->meta.uid).second) continue;
-      const std::size_t doublings = std::min<std::size_t>(progress.failed.size() - 1, 10);
+      const std::int64_t doublings = std::min<std::int64_t>(progress.all_failed() - 1, 10);
       const Duration backoff = timing_.job_backoff * (std::int64_t{1} << doublings);
       progress.retry_at = agenda_.now() + std::min(backoff, kLongestBackoff);
     } else if (pod->meta.deleted.has_value()) {
@@ -83,17 +99,31 @@ void JobController::Count(const k8s::Job& job, Progress& progress, Census& censu
   }
 }
 
+// A status counts pods that may be there as well.
+void JobController::Resume(const k8s::Job& job, Progress& progress) {
+  if (std::exchange(progress.resumed, true)) return;
+  const auto beyond = [](std::int64_t said, const std::set<std::string>& there) {
+    return std::max<std::int64_t>(said - static_cast<std::int64_t>(there.size()), 0);
+  };
+  progress.succeeded_before = beyond(job.status.succeeded, progress.succeeded);
+  progress.failed_before = beyond(job.status.failed, progress.failed);
+  AddIndexes(job.status.completed_indexes, progress.done_indexes);
+  progress.over = job.status.over;
+}
+
 void JobController::Reconcile(const std::string& key) {
   const Ptr<k8s::Job> job = store_.Find<k8s::Job>(key);
   if (job == nullptr) return;
   Progress& progress = progress_[job->meta.uid];
   Census census;
   Count(*job, progress, census);
-  const auto succeeded = static_cast<std::int64_t>(progress.succeeded.size());
-  if (job->completions.has_value() && succeeded >= *job->completions) progress.over = true;
+  Resume(*job, progress);
+  if (job->completions.has_value() && progress.all_succeeded() >= *job->completions) {
+    progress.over = true;
+  }
   if (progress.over) return;
   if (job->suspend) return DeletePods(job->meta.uid, false);
-  if (progress.failed.size() > kBackoffLimit) return GiveUp(*job, progress);
+  if (progress.all_failed() > job->backoff_limit) return GiveUp(*job, progress);
   if (job->active_deadline_seconds.has_value()) {
     constexpr std::int64_t kMaxSeconds = kMaxSpan.ns / 1'000'000'000;
     const Time deadline = *job->meta.created +
@@ -130,7 +160,7 @@ void JobController::GiveUp(const k8s::Job& job, Progress& progress) {
 }
 
 void JobController::CreatePods(const k8s::Job& job, const Progress& progress, Census census) {
-  const auto succeeded = static_cast<std::int64_t>(progress.succeeded.size());
+  const std::int64_t succeeded = progress.all_succeeded();
   std::int64_t wanted = job.parallelism;
   if (job.completions.has_value()) {
     wanted = std::min<std::int64_t>(wanted, *job.completions - succeeded);

@@ -1,5 +1,6 @@
 // Jobs: so many pods at a time until so many have succeeded, indexed or not. A failed pod is
-// replaced after a back-off; after too many failures, or past its deadline, the Job gives up.
+// replaced after a back-off; after too many failures, or past its deadline, the Job gives up. A Job
+// that comes with a status goes on from there.
 #pragma once
 
 #include <cstdint>
@@ -33,9 +34,19 @@ class JobController : public StoreListener {
   struct Progress {
     std::string key;
     std::set<std::string> succeeded, failed;  // uids
+    // Pods of its status that are not there any more.
+    std::int64_t succeeded_before = 0, failed_before = 0;
+    bool resumed = false;  // its status has been looked at
     std::set<std::int32_t> done_indexes;
     Time retry_at;
     bool over = false;
+
+    [[nodiscard]] std::int64_t all_succeeded() const {
+      return succeeded_before + static_cast<std::int64_t>(succeeded.size());
+    }
+    [[nodiscard]] std::int64_t all_failed() const {
+      return failed_before + static_cast<std::int64_t>(failed.size());
+    }
   };
   struct Census {
     std::int64_t active = 0, leaving = 0;
@@ -45,6 +56,7 @@ class JobController : public StoreListener {
   void Enqueue(const std::string& key);
   void Reconcile(const std::string& key);
   void Count(const k8s::Job& job, Progress& progress, Census& census);
+  static void Resume(const k8s::Job& job, Progress& progress);
   void GiveUp(const k8s::Job& job, Progress& progress);
   void CreatePods(const k8s::Job& job, const Progress& progress, Census census);
   bool CreatePod(const k8s::Job& job, std::optional<std::int32_t> index);
