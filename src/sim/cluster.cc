@@ -40,6 +40,7 @@ Cluster::Cluster(ClusterOptions options)
       random_(options.seed),
       store_(agenda_, random_.Next()),
       tally_(store_),
+      input_remarks_(store_),
       api_(store_),
       budgets_(agenda_, store_, timing_),
       workloads_(agenda_, store_, api_, timing_),
@@ -77,7 +78,7 @@ void Cluster::CheckEnd() {
 }
 
 std::vector<std::string> Cluster::Complaints() const {
-  std::vector<std::string> out;
+  std::vector<std::string> out = input_remarks_.Texts();
   for (const auto& [owner, why] : workloads_.complaints()) {
     out.push_back(fmt::format("{}: {}", owner, why));
   }

@@ -11,6 +11,7 @@
 #include "sim/agenda.h"
 #include "sim/api_server.h"
 #include "sim/budgets.h"
+#include "sim/input_remarks.h"
 #include "sim/job_controller.h"
 #include "sim/kubelets.h"
 #include "sim/node_lifecycle.h"
@@ -59,6 +60,7 @@ class Cluster {
   [[nodiscard]] const Store& store() const { return store_; }
   [[nodiscard]] const ApiServer& api() const { return api_; }
   [[nodiscard]] const Tally& tally() const { return tally_; }
+  InputRemarks& input_remarks() { return input_remarks_; }
   Random& random() { return random_; }
 
   [[nodiscard]] Duration now() const { return agenda_.now() - kBegin; }
@@ -74,7 +76,8 @@ class Cluster {
   void CheckSettled();
   // To be called when nothing will be done any more: what must hold at the end of a run.
   void CheckEnd();
-  // Objects that could not be made, and what cannot come to its end, in words.
+  // What is odd about the input, objects that could not be made, and what cannot come to its end,
+  // in words.
   [[nodiscard]] std::vector<std::string> Complaints() const;
   [[nodiscard]] SimulationProgress Progress() const;
 
@@ -84,6 +87,7 @@ class Cluster {
   Random random_;
   Store store_;
   Tally tally_;
+  InputRemarks input_remarks_;
   ApiServer api_;
   BudgetController budgets_;
   WorkloadController workloads_;

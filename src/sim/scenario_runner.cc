@@ -38,6 +38,7 @@ Status ScenarioRunner::Run(std::optional<Duration> until) {
   for (const scenario::Template& object : scenario_.objects) {
     KNX_TRY_DONE(CreateOne(object, object.first));
   }
+  cluster_.input_remarks().LookAtNodes();
   cluster_.scheduler().Start({});
   std::size_t next = 0;
   while (next < scenario_.steps.size() && Going()) {
@@ -205,6 +206,7 @@ Status ScenarioRunner::Do(const scenario::Create& create) {
   for (std::int64_t i = 0; i < create.what.count; ++i) {
     KNX_TRY_DONE(CreateOne(create.what, create.what.first + i));
   }
+  cluster_.input_remarks().LookAtNodes();
   return Ok();
 }
 

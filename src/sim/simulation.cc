@@ -171,6 +171,7 @@ class Simulation {
                       SimulationResult& result) {
     const Status not_empty = CheckNotEmpty(input_.objects, request_.files);
     KNX_TRY_DONE(CreateAll(cluster, std::move(input_.objects)));
+    cluster.input_remarks().LookAtNodes();
     KNX_TRY_DONE(not_empty);
     cluster.scheduler().Start({});
     const Duration limit = request_.until.value_or(kLongestManifestRun);

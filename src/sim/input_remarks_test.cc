@@ -1,0 +1,88 @@
+// What a run says about what it was given, and what it refuses to do with it.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/simulation.h"
+
+namespace knx::sim {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Result<SimulationResult> RunOf(const std::string& text) {
+  SimulationRequest request;
+  request.files = {{"s.yaml", text}};
+  return Simulate(request);
+}
+
+std::vector<std::string> WarningsOf(const std::string& text) {
+  auto result = RunOf(text);
+  EXPECT_TRUE(result.ok()) << result.error().ToString();
+  if (!result.ok()) return {};
+  EXPECT_FALSE(result->violation.has_value());
+  std::vector<std::string> out = result->warnings;
+  std::erase_if(out, [](const std::string& said) { return said.starts_with("of the def"); });
+  return out;
+}
+
+constexpr std::string_view kNode =
+    "{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 4, memory: "
+    "8Gi, pods: 110}}}\n---\n";
+
+std::string PodOn(std::string_view name, std::string_view node, std::string_view more = "") {
+  return fmt::format(
+      "{{apiVersion: v1, kind: Pod, metadata: {{name: {}}}, spec: {{nodeName: {}, containers: "
+      "[{{name: c, resources: {{requests: {{cpu: 3}}}}}}]}}{}}}\n---\n",
+      name, node, more);
+}
+
+TEST(InputRemarks, NameTheNodesThatTheInputOverfills) {
+  const std::string full = std::string(kNode) + PodOn("a", "n1");
+  EXPECT_THAT(WarningsOf(full), IsEmpty());
+  EXPECT_THAT(WarningsOf(full + PodOn("b", "n1")),
+              ElementsAre("pods that came with their node take more than there is of node n1 "
+                          "(6000m of 4000m cpu)"));
+  EXPECT_THAT(WarningsOf(full + PodOn("b", "n1", ", status: {phase: Succeeded}")), IsEmpty());
+}
+
+TEST(InputRemarks, NameThePodsWhoseNodeIsNotThere) {
+  EXPECT_THAT(WarningsOf(std::string(kNode) + PodOn("a", "gone")),
+              ElementsAre("a pod came with a node that is not there, so it counts nowhere: "
+                          "default/a (on gone)"));
+  std::string many(kNode);
+  for (int i = 1; i <= 5; ++i) many += PodOn(fmt::format("p{}", i), "gone");
+  EXPECT_THAT(WarningsOf(many),
+              ElementsAre("5 pods came with a node that is not there, so they count nowhere: "
+                          "default/p1 (on gone), default/p2 (on gone), default/p3 (on gone) and 2 "
+                          "more"));
+  EXPECT_THAT(WarningsOf("scenario: s\nwhy: w\nsteps:\n"
+                         "- create: { object: { apiVersion: v1, kind: Pod, metadata: { name: a }, "
+                         "spec: { nodeName: n1, containers: [{ name: c }] } } }\n"
+                         "- create: { object: { apiVersion: v1, kind: Node, metadata: { name: n1 "
+                         "} } }\n- run_for: 1m\n"),
+              IsEmpty())
+      << "its node comes later";
+}
+
+TEST(InputRemarks, NameThePodsWhoseDevicesNobodyLooksAt) {
+  const auto pod = [](std::string_view name, std::string_view node) {
+    return fmt::format(
+        "{{apiVersion: v1, kind: Pod, metadata: {{name: {}}}, spec: {{{}containers: [{{name: c}}], "
+        "resourceClaims: [{{name: gpu, resourceClaimTemplateName: t}}]}}}}\n---\n",
+        name, node);
+  };
+  EXPECT_THAT(WarningsOf(std::string(kNode) + pod("a", "")),
+              ElementsAre("claims of devices (spec.resourceClaims) are not looked at yet, so a "
+                          "place of this pod says nothing about them: default/a"));
+  EXPECT_THAT(WarningsOf(std::string(kNode) + pod("a", "") + pod("b", "")),
+              ElementsAre(HasSubstr("a place of these 2 pods says nothing about them: default/a, "
+                                    "default/b")));
+  EXPECT_THAT(WarningsOf(std::string(kNode) + pod("a", "nodeName: n1, ")), IsEmpty())
+      << "placed by somebody who may have looked";
+}
+
+}  // namespace
+}  // namespace knx::sim
