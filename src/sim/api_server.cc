@@ -98,6 +98,30 @@ Status Admit(const Store& store, T& object) {
   }
 }
 
+// What cannot be changed in an object that is there, because nothing here would act on it or the
+// API server would refuse it. Replicas that a ReplicaSet makes later have its new template.
+template <class T>
+Status CheckChange(const T& before, const T& after) {
+  if constexpr (std::is_same_v<T, k8s::Workload>) {
+    const bool rolls = before.kind == k8s::WorkloadKind::kDeployment ||
+                       before.kind == k8s::WorkloadKind::kStatefulSet;
+    if (rolls && !(before.pod_template == after.pod_template)) {
+      return InvalidError(
+          fmt::format("spec.template: {} \"{}\" has another one, and a rolling "
+                      "update is not simulated: delete it and create it anew",
+                      ResourceOf(before), before.meta.name));
+    }
+    if (!(before.claim_templates == after.claim_templates)) {
+      return InvalidError("spec.volumeClaimTemplates: cannot be changed");
+    }
+  } else if constexpr (std::is_same_v<T, k8s::Job>) {
+    if (!(before.pod_template == after.pod_template)) {
+      return InvalidError("spec.template: cannot be changed: the field of a job is immutable");
+    }
+  }
+  return Ok();
+}
+
 }  // namespace
 
 ApiServer::ApiServer(Store& store) : store_(store) {
@@ -155,6 +179,7 @@ Status ApiServer::Apply(k8s::Object object, Actor by) {
         if constexpr (std::is_same_v<T, k8s::Pod> || std::is_same_v<T, k8s::Node>) {
           return InvalidError("pods and nodes are changed with update_pod and update_node");
         } else {
+          KNX_TRY_DONE(CheckChange(*current, typed));
           typed.meta.uid = current->meta.uid;
           typed.meta.created = current->meta.created;
           store_.Put(std::move(typed), by);

@@ -84,5 +84,44 @@ TEST(InputRemarks, NameThePodsWhoseDevicesNobodyLooksAt) {
       << "placed by somebody who may have looked";
 }
 
+std::string Applied(std::string_view kind, std::string_view spec, std::string_view spec_then) {
+  const auto manifest = [&](std::string_view text) {
+    return fmt::format(
+        "{{ object: {{ apiVersion: {}, kind: {}, metadata: {{ name: web }}, spec: {} }} }}\n",
+        kind == "Job" ? "batch/v1" : "apps/v1", kind, text);
+  };
+  return "scenario: s\nwhy: w\nsteps:\n- create: " + manifest(spec) +
+         "- apply: " + manifest(spec_then);
+}
+
+TEST(Apply, RefusesATemplateThatNothingWouldRollOut) {
+  const std::string spec =
+      "{ replicas: 1, template: { metadata: { labels: { a: b } }, spec: { containers: [{ name: c "
+      "}] "
+      "} } }";
+  const std::string changed =
+      "{ replicas: 1, template: { metadata: { labels: { a: b } }, spec: { containers: [{ name: d "
+      "}] "
+      "} } }";
+  struct Case {
+    const char *kind, *refusal;
+  };
+  const Case cases[] = {
+      {"Deployment", "s.yaml:5:3: steps[1]: spec.template: deployments.apps \"web\" has another"},
+      {"StatefulSet", "s.yaml:5:3: steps[1]: spec.template: statefulsets.apps \"web\" has another"},
+      {"Job", "s.yaml:5:3: steps[1]: spec.template: cannot be changed"},
+      {"ReplicaSet", nullptr},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.kind);
+    EXPECT_TRUE(RunOf(Applied(c.kind, spec, spec)).ok());
+    const auto result = RunOf(Applied(c.kind, spec, changed));
+    ASSERT_EQ(result.ok(), c.refusal == nullptr);
+    if (!result.ok()) {
+      EXPECT_THAT(result.error().ToString(), HasSubstr(c.refusal));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace knx::sim
