@@ -1,5 +1,8 @@
 #include "scenario/scenario.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 
@@ -102,15 +105,27 @@ Status CheckTemplates(const Scenario& scenario) {
   return Ok();
 }
 
-// A step cannot be due before the one in front of it.
+// A step cannot be due before the one in front of it, nor while time that is to pass first passes.
 Status CheckTimes(const Scenario& scenario) {
-  Duration latest;
+  Duration latest_at;
+  Duration earliest;  // for the step that is looked at
   for (const Step& step : scenario.steps) {
-    if (!step.at.has_value()) continue;
-    if (*step.at < latest) {
-      return InvalidError(step.path + ".at: is earlier than that of a step before", step.place);
+    if (step.at.has_value()) {
+      if (*step.at < latest_at) {
+        return InvalidError(step.path + ".at: is earlier than that of a step before", step.place);
+      }
+      if (*step.at < earliest) {
+        return InvalidError(
+            fmt::format("{}.at: is {}, but the steps before last until {} at least", step.path,
+                        FormatDuration(*step.at), FormatDuration(earliest)),
+            step.place);
+      }
+      latest_at = earliest = *step.at;
     }
-    latest = *step.at;
+    const auto* pass = std::get_if<PassTime>(&step.what);
+    if (pass == nullptr) continue;
+    if (pass->kind == PassTime::Kind::kFor) earliest = std::min(earliest + pass->span, kMaxSpan);
+    if (pass->kind == PassTime::Kind::kUntil) earliest = std::max(earliest, pass->span);
   }
   return Ok();
 }

@@ -35,6 +35,13 @@ TEST(ReadScenario, RefusesMistakesWithFileLineAndField) {
       {"time goes back",
        "scenario: s\nwhy: w\nsteps:\n- { at: 2s, run_for: 1s }\n- { at: 1s, run_for: 1s }\n",
        "s.yaml:5:3: steps[1].at: is earlier than that of a step before"},
+      {"due while time is to pass",
+       "scenario: s\nwhy: w\nsteps:\n- run_for: 10s\n- { at: 5s, run_for: 1s }\n",
+       "s.yaml:5:3: steps[1].at: is 5s, but the steps before last until 10s at least"},
+      {"due before what is run until",
+       "scenario: s\nwhy: w\nsteps:\n- { at: 1s, run_until: 9s }\n- run_for: 1s\n"
+       "- { at: 9s, run_for: 1s }\n",
+       "s.yaml:6:3: steps[2].at: is 9s, but the steps before last until 10s at least"},
       {"bad quantity",
        "scenario: s\nwhy: w\nsteps:\n- create: { pod: a, requests: { cpu: many } }\n",
        "s.yaml:4:38:"},
