@@ -123,5 +123,20 @@ TEST(Apply, RefusesATemplateThatNothingWouldRollOut) {
   }
 }
 
+TEST(Expectations, TakeANominatedNodeAsAPattern) {
+  const auto result = RunOf(
+      "scenario: s\nwhy: w\ncluster:\n  nodes: [{ name: n-1, allocatable: { cpu: 1 } }]\n"
+      "steps:\n- create: { pod: low, requests: { cpu: 1 }, grace: 30 }\n"
+      "- run_for: 5s\n- create: { pod: high, requests: { cpu: 1 }, priority_class: "
+      "system-node-critical }\n"
+      "- expect: { pod: high, nominated: n-*, within: 900ms }\n"
+      "- expect: { pod: high, nominated: \"\" }\n- expect: { pod: high, nominated: m-* }\n");
+  ASSERT_TRUE(result.ok()) << result.error().ToString();
+  ASSERT_EQ(result->expectations.size(), 3U);
+  EXPECT_TRUE(result->expectations[0].met) << result->expectations[0].found;
+  EXPECT_FALSE(result->expectations[1].met);
+  EXPECT_FALSE(result->expectations[2].met);
+}
+
 }  // namespace
 }  // namespace knx::sim

@@ -102,7 +102,7 @@ std::optional<std::string> UnmetPlaces(const Expectation& e, const Pods& pods) {
   if (e.nominated.has_value()) {
     if (pods.empty()) return "no such pod";
     for (const PodPtr& pod : pods) {
-      if (pod->status.nominated_node_name != *e.nominated) {
+      if (!scenario::MatchesPattern(pod->status.nominated_node_name, *e.nominated)) {
         return fmt::format("{} is nominated to \"{}\"", pod->meta.name,
                            pod->status.nominated_node_name);
       }
