@@ -46,6 +46,7 @@ Cluster::Cluster(ClusterOptions options)
       workloads_(agenda_, store_, api_, timing_),
       jobs_(agenda_, store_, api_, timing_),
       volumes_(agenda_, store_, timing_),
+      ephemeral_volumes_(agenda_, store_, api_, timing_),
       kubelets_(agenda_, store_, api_, timing_),
       node_lifecycle_(agenda_, store_, api_, kubelets_, timing_),
       scheduler_(agenda_, kBegin, store_, api_, timing_, random_.Next(), options.keep_log,

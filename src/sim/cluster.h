@@ -11,6 +11,7 @@
 #include "sim/agenda.h"
 #include "sim/api_server.h"
 #include "sim/budgets.h"
+#include "sim/ephemeral_volumes.h"
 #include "sim/input_remarks.h"
 #include "sim/job_controller.h"
 #include "sim/kubelets.h"
@@ -93,6 +94,7 @@ class Cluster {
   WorkloadController workloads_;
   JobController jobs_;
   VolumeController volumes_;
+  EphemeralVolumes ephemeral_volumes_;
   Kubelets kubelets_;
   NodeLifecycle node_lifecycle_;
   SchedulerDriver scheduler_;
