@@ -84,6 +84,14 @@ TEST(InputRemarks, NameThePodsWhoseDevicesNobodyLooksAt) {
       << "placed by somebody who may have looked";
 }
 
+TEST(Warnings, NameTheStepThatWasCreatingWhenTheRunEnded) {
+  const std::string begin =
+      "scenario: s\nwhy: w\nsteps:\n- create: { pod: p-$i, count: 10, every: 3s }\n";
+  EXPECT_THAT(WarningsOf(begin + "- run_for: 10s\n"),
+              ElementsAre("s.yaml:4: the run ended when 4 of the 10 of this step were created"));
+  EXPECT_THAT(WarningsOf(begin + "- run_for: 27s\n"), IsEmpty());
+}
+
 std::string Applied(std::string_view kind, std::string_view spec, std::string_view spec_then) {
   const auto manifest = [&](std::string_view text) {
     return fmt::format(

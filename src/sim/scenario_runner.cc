@@ -200,7 +200,8 @@ Status ScenarioRunner::CreateOne(const scenario::Template& what, std::int64_t nu
 
 Status ScenarioRunner::Do(const scenario::Create& create) {
   if (create.every.has_value()) {
-    CreateLater(create, 0);
+    series_.push_back({&create, step_->place});
+    CreateLater(series_.size() - 1);
     return Ok();
   }
   for (std::int64_t i = 0; i < create.what.count; ++i) {
@@ -210,18 +211,33 @@ Status ScenarioRunner::Do(const scenario::Create& create) {
   return Ok();
 }
 
-void ScenarioRunner::CreateLater(const scenario::Create& create, std::int64_t next) {
-  if (next >= create.what.count || late_error_.has_value()) return;
-  if (auto made = CreateOne(create.what, create.what.first + next); !made.ok()) {
-    late_error_ = std::move(made).error().Within(create.what.path);
+void ScenarioRunner::CreateLater(std::size_t index) {
+  const scenario::Create& create = *series_[index].create;
+  std::int64_t& made = series_[index].made;
+  if (made >= create.what.count || late_error_.has_value()) return;
+  if (auto created = CreateOne(create.what, create.what.first + made); !created.ok()) {
+    late_error_ = std::move(created).error().Within(create.what.path);
     return;
   }
+  if (++made == create.what.count) return;
   Duration gap = *create.every;
   if (create.random_gaps) {
     const auto twice = static_cast<std::uint64_t>(gap.ns) * 2 + 1;
     gap = Duration::Nanoseconds(static_cast<std::int64_t>(cluster_.random().Below(twice)));
   }
-  cluster_.agenda().After(gap, [this, &create, next] { CreateLater(create, next + 1); });
+  cluster_.agenda().After(gap, [this, index] { CreateLater(index); });
+}
+
+std::vector<std::string> ScenarioRunner::Unfinished() const {
+  std::vector<std::string> out;
+  if (cluster_.violation().has_value()) return out;
+  for (const Series& series : series_) {
+    if (series.made >= series.create->what.count) continue;
+    out.push_back(fmt::format("{}:{}: the run ended when {} of the {} of this step were created",
+                              series.place.file, series.place.line, series.made,
+                              series.create->what.count));
+  }
+  return out;
 }
 
 // ---- faults ----

@@ -27,6 +27,9 @@ class ScenarioRunner {
   // Steps that the end of the run came before.
   [[nodiscard]] std::span<const scenario::Step> undone() const { return undone_; }
 
+  // Steps that create one after the other and did not come to their last, in words.
+  [[nodiscard]] std::vector<std::string> Unfinished() const;
+
   // Lets time pass. False: the run is over.
   bool RunUntil(Duration when);
   // Until nothing would change any more, at the latest until `limit`. True: settled.
@@ -62,8 +65,14 @@ class ScenarioRunner {
   // Another fault, and the next later, until `end`.
   void InjectRandom(const scenario::WatchFault& fault, Time end);
   Status CreateOne(const scenario::Template& what, std::int64_t number);
-  // Creates the ones from `next` on, each when it is due.
-  void CreateLater(const scenario::Create& create, std::int64_t next);
+  // Something of which one comes after the other, while other steps are done.
+  struct Series {
+    const scenario::Create* create;
+    SourcePlace place;
+    std::int64_t made = 0;
+  };
+  // Creates the rest of series_[index], each when it is due.
+  void CreateLater(std::size_t index);
   // Runs until `deadline` or until `met` says so; asked whenever something changed.
   bool RunUntilMet(Duration deadline, const std::function<bool()>& met);
   // "2.5s": what was found there, or nothing if all was well.
@@ -80,6 +89,7 @@ class ScenarioRunner {
   bool cut_ = false;  // a step would have gone on beyond the end
   std::span<const scenario::Step> undone_;
   const scenario::Step* step_ = nullptr;
+  std::vector<Series> series_;
   std::optional<Error> late_error_;  // of something that happened between two steps
   std::vector<ExpectationResult> results_;
 };

@@ -157,6 +157,7 @@ class Simulation {
     result.expectations = runner.expectations();
     result.stopped = runner.stopped();
     result.steps_undone = std::ssize(runner.undone());
+    result.warnings = runner.Unfinished();
     if (!runner.undone().empty()) {
       const SourcePlace& first = runner.undone().front().place;
       result.warnings.push_back(fmt::format(
