@@ -17,6 +17,7 @@ namespace {
 constexpr std::int32_t kHighestUserPriority = 1'000'000'000;
 constexpr std::int64_t kDefaultTolerationSeconds = 300;
 constexpr std::int64_t kDefaultPodsPerNode = 110;
+constexpr std::string_view kIsDefaultClass = "storageclass.kubernetes.io/is-default-class";
 
 Error Forbidden(std::string_view resource, std::string_view name, std::string_view why) {
   return InvalidError(fmt::format("{} \"{}\" is forbidden: {}", resource, name, why));
@@ -199,6 +200,24 @@ Status AdmitPriorityClass(const Store& store, k8s::PriorityClass& priority_class
                     name, kHighestUserPriority));
   }
   return Ok();
+}
+
+void AdmitClaim(const Store& store, k8s::PersistentVolumeClaim& claim) {
+  const bool named =
+      claim.storage_class.has_value() ||
+      k8s::FindValue(claim.meta.annotations, k8s::names::kStorageClassBeta) != nullptr;
+  if (named) return;
+  // Of several the newest, and of those the first by name.
+  Ptr<k8s::StorageClass> found;
+  for (const auto& [name, storage_class] : store.All<k8s::StorageClass>()) {
+    const std::string* is_default =
+        k8s::FindValue(storage_class->meta.annotations, kIsDefaultClass);
+    if (is_default == nullptr || *is_default != "true") continue;
+    if (found == nullptr || storage_class->meta.created > found->meta.created) {
+      found = storage_class;
+    }
+  }
+  if (found != nullptr) claim.storage_class = found->meta.name;
 }
 
 void AdmitNode(k8s::Node& node, Time now) {

@@ -89,6 +89,9 @@ Status Admit(const Store& store, T& object) {
   } else if constexpr (std::is_same_v<T, k8s::Node>) {
     AdmitNode(object, store.now());
     return Ok();
+  } else if constexpr (std::is_same_v<T, k8s::PersistentVolumeClaim>) {
+    AdmitClaim(store, object);
+    return Ok();
   } else if constexpr (std::is_same_v<T, k8s::Workload> || std::is_same_v<T, k8s::Job>) {
     // Its pods would be refused one by one later, when nobody reads it any more.
     KNX_TRY(const scenario::PodScript script, scenario::ScriptOf(object.pod_template.meta));

@@ -62,6 +62,7 @@ engine::EngineOptions OptionsFor(const framework::SchedulerConfiguration& config
 int CreationRank(const k8s::Object& object) {
   if (std::holds_alternative<k8s::PriorityClass>(object)) return 0;
   if (std::holds_alternative<k8s::Namespace>(object)) return 1;
+  if (std::holds_alternative<k8s::StorageClass>(object)) return 1;
   if (std::holds_alternative<k8s::Node>(object)) return 2;
   return 3;
 }
