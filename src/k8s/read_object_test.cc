@@ -370,6 +370,35 @@ TEST(ReadManifests, ReadsJobs) {
   EXPECT_TRUE(full.indexed);
   EXPECT_TRUE(full.suspend);
   EXPECT_EQ(full.active_deadline_seconds, 9);
+  EXPECT_EQ(plain.backoff_limit, 6);
+  EXPECT_EQ(job("backoffLimit: 0, ").backoff_limit, 0);
+}
+
+TEST(ReadManifests, ReadsWhatAJobHasBehindIt) {
+  const auto status = [](std::string_view text) {
+    return Only<Job>(fmt::format("{{apiVersion: batch/v1, kind: Job, metadata: {{name: j}}, spec: "
+                                 "{{template: {}}}, status: {{{}}}}}",
+                                 kTemplate, text))
+        .status;
+  };
+  EXPECT_EQ(status(""), JobStatus{});
+  EXPECT_EQ(status("succeeded: 3, failed: 1, completedIndexes: '0,2-3'"),
+            (JobStatus{3, 1, "0,2-3", false}));
+  EXPECT_TRUE(status("conditions: [{type: Complete, status: 'True'}]").over);
+  EXPECT_TRUE(status("conditions: [{type: Failed, status: 'True'}]").over);
+  EXPECT_FALSE(status("conditions: [{type: Failed, status: 'False'}]").over);
+  EXPECT_FALSE(status("conditions: [{type: Suspended, status: 'True'}]").over);
+}
+
+TEST(ReadManifests, ReadsTheClaimTemplatesOfAStatefulSet) {
+  const auto set = Only<Workload>(
+      fmt::format("{{apiVersion: apps/v1, kind: StatefulSet, metadata: {{name: s}}, spec: "
+                  "{{template: {}, volumeClaimTemplates: [{{metadata: {{name: data}}, spec: "
+                  "{{storageClassName: fast}}}}]}}}}",
+                  kTemplate));
+  ASSERT_EQ(set.claim_templates.size(), 1U);
+  EXPECT_EQ(set.claim_templates[0].meta.name, "data");
+  EXPECT_EQ(set.claim_templates[0].storage_class, "fast");
 }
 
 TEST(ReadManifests, ReadsTheRest) {

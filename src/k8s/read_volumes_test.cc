@@ -146,7 +146,7 @@ spec:
   - {name: token, projected: {sources: []}}
   - {name: settings, configMap: {name: x}}
   - {name: data, persistentVolumeClaim: {claimName: data}}
-  - {name: scratch, ephemeral: {volumeClaimTemplate: {spec: {}}}}
+  - {name: scratch, ephemeral: {volumeClaimTemplate: {metadata: {labels: {a: b}}, spec: {storageClassName: fast}}}}
   - {name: disk, awsElasticBlockStore: {volumeID: vol-1, readOnly: true}}
   - {name: image, rbd: {monitors: [m1, m2], image: i}}
   - {name: azure, azureDisk: {diskName: d, diskURI: /x/d}}
@@ -160,6 +160,9 @@ spec:
   EXPECT_EQ(volumes[0].name, "") << "what a pod calls its volume is no matter";
   EXPECT_EQ(volumes[1].source, VolumeSource::kEphemeral);
   EXPECT_EQ(volumes[1].name, "scratch") << "from which its claim gets its name";
+  ASSERT_EQ(volumes[1].claim_template.size(), 1u);
+  EXPECT_EQ(volumes[1].claim_template[0].storage_class, "fast");
+  EXPECT_EQ(volumes[1].claim_template[0].meta.labels, (StringMap{{"a", "b"}}));
   EXPECT_EQ(volumes[2].id, "vol-1");
   EXPECT_TRUE(volumes[2].read_only);
   EXPECT_EQ(volumes[3].pool, "rbd");
