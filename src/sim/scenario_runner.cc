@@ -219,7 +219,7 @@ void ScenarioRunner::CreateLater(std::size_t index) {
     late_error_ = std::move(created).error().Within(create.what.path);
     return;
   }
-  if (++made == create.what.count) return;
+  ++made;
   Duration gap = *create.every;
   if (create.random_gaps) {
     const auto twice = static_cast<std::uint64_t>(gap.ns) * 2 + 1;
