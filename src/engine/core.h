@@ -27,6 +27,7 @@ class Core {
 
   void Handle(const Event& event, Time now);
   bool ScheduleOne(Time now);
+  [[nodiscard]] cluster::PodId decided() const { return decided_; }
   void Advance(Time now);
   [[nodiscard]] Time NextWake() const;
   std::vector<Action> TakeActions() { return std::exchange(actions_, {}); }
@@ -175,6 +176,7 @@ class Core {
   absl::flat_hash_map<ActionId, cluster::PodId> patches_;  // of conditions, not yet reported on
   Evictions evictions_;
   std::vector<Action> actions_;
+  cluster::PodId decided_;
   ActionId last_action_ = 0;
 };
 

@@ -31,7 +31,7 @@ std::string Truncated(const std::string& message) {
 bool Core::ScheduleOne(Time now) {
   const std::optional<PodId> popped = queue_.Pop(now);
   if (!popped) return false;
-  const PodId id = *popped;
+  const PodId id = decided_ = *popped;
   if (state_.pod(id).terminating) {
     EmitEvent(id, true, names::kEventFailedScheduling, names::kActionScheduling,
               fmt::format("skip schedule deleting pod: {}/{}",

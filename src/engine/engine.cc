@@ -10,6 +10,7 @@ Engine::~Engine() = default;
 
 void Engine::Handle(const Event& event, Time now) { core_->Handle(event, now); }
 bool Engine::ScheduleOne(Time now) { return core_->ScheduleOne(now); }
+cluster::PodId Engine::decided() const { return core_->decided(); }
 void Engine::Advance(Time now) { core_->Advance(now); }
 Time Engine::NextWake() const { return core_->NextWake(); }
 std::vector<Action> Engine::TakeActions() { return core_->TakeActions(); }

@@ -38,6 +38,8 @@ class Engine {
   void Handle(const Event& event, Time now);
   // Decides about one pod. False: there is none to decide about now.
   bool ScheduleOne(Time now);
+  // The pod that the last ScheduleOne() was about; valid until the next event.
+  [[nodiscard]] cluster::PodId decided() const;
   // Lets time pass: back-offs end, deadlines are met.
   void Advance(Time now);
   [[nodiscard]] Time NextWake() const;

@@ -83,35 +83,53 @@ void Invariants::OnWrite(const Write<k8s::Pod>& write) {
   }
   if (write.after == nullptr) {
     decided_with_.erase(pod.meta.uid);
+    resized_.erase(pod.meta.uid);
     return;
   }
   const std::string& is_on = write.after->spec.node_name;
-  if (is_on.empty() && was_on.empty()) return;
+  const bool resized =
+      write.before != nullptr && !(RequestsOf(*write.before) == RequestsOf(*write.after));
+  if (is_on.empty() && was_on.empty()) {
+    if (resized) resized_[pod.meta.uid] = write.version;
+    return;
+  }
   if (!was_on.empty() && is_on != was_on) {
     Report("bound-once", fmt::format("{} was on {} and is now on {}", KeyOf(pod), was_on,
                                      is_on.empty() ? "none" : is_on));
   }
   if (was_on.empty() && write.by == Actor::kScheduler) {
-    CheckTruth(*write.after);
-    bound_[is_on] = write.version;
-    decided_with_.erase(pod.meta.uid);
-  } else if (was_on.empty() || !(RequestsOf(*write.before) == RequestsOf(*write.after))) {
+    OnBindingArrived(*write.after, write.version);
+  } else if (was_on.empty() || resized) {
     touched_[is_on] = write.version;
   }
 }
 
-// A binding of ours arrived. If we knew everything about the node when it was decided, then there
-// must be room now.
-void Invariants::CheckTruth(const k8s::Pod& pod) {
+// A binding of ours arrived. If we knew everything about the pod and the node when it was decided,
+// then there must be room now.
+void Invariants::OnBindingArrived(const k8s::Pod& pod, std::uint64_t version) {
+  const std::string& node = pod.spec.node_name;
   const auto decided = decided_with_.find(pod.meta.uid);
   const auto rules = rules_.find(pod.spec.scheduler_name);
+  const auto known = [&](const std::map<std::string, std::uint64_t>& changed,
+                         const std::string& key) {
+    const auto found = changed.find(key);
+    return decided != decided_with_.end() &&
+           (found == changed.end() || found->second <= decided->second);
+  };
+  const bool knew_pod = known(resized_, pod.meta.uid);
+  if (rules != rules_.end() && knew_pod && known(touched_, node)) CheckTruth(pod, rules->second);
+  // Who was bound without a look at all the room there is, or asks for more than was known, takes
+  // room from those who were decided about before, which they could not foresee.
+  const bool foreseeable = knew_pod && rules != rules_.end() && rules->second.CountsAllRoom();
+  (foreseeable ? bound_ : touched_)[node] = version;
+  if (decided != decided_with_.end()) decided_with_.erase(decided);
+  resized_.erase(pod.meta.uid);
+}
+
+void Invariants::CheckTruth(const k8s::Pod& pod, const ProfileRules& rules) {
   const std::string& name = pod.spec.node_name;
   const NodePtr node = store_.Find<k8s::Node>(name);
-  if (decided == decided_with_.end() || rules == rules_.end() || node == nullptr) return;
-  if (const auto touched = touched_.find(name);
-      touched != touched_.end() && touched->second > decided->second) {
-    return;
-  }
+  if (node == nullptr) return;
   std::vector<std::pair<PodPtr, Amounts>> others;
   for (const std::string& key : store_.PodsOn(name)) {
     const PodPtr other = store_.Find<k8s::Pod>(key);
@@ -121,7 +139,7 @@ void Invariants::CheckTruth(const k8s::Pod& pod) {
   std::vector<Guest> guests;
   for (const auto& [other, requests] : others) guests.push_back({other.get(), &requests});
   const Amounts requests = RequestsOf(pod);
-  if (const auto no_room = Overfills(rules->second, {&pod, &requests}, *node, guests)) {
+  if (const auto no_room = Overfills(rules, {&pod, &requests}, *node, guests)) {
     Report(no_room->invariant,
            fmt::format("{} was bound to {}, which now has {}", KeyOf(pod), name, no_room->what));
   }
@@ -183,15 +201,26 @@ void Invariants::CheckAgainstTold(const engine::PodRef& pod, const std::string& 
   if (const auto why = Forbids(rules, *told->pod, *node)) {
     return Report("eligible-node", fmt::format("{} is bound to {}: {}", Name(pod), name, *why));
   }
-  std::vector<Guest> others;
-  for (const std::string& uid : told_.PodsOn(name)) {
-    const ToldView::Told* other = told_.FindPod(uid);
-    others.push_back({other->pod.get(), &other->requests});
-  }
-  if (const auto no_room = Overfills(rules, {told->pod.get(), &told->requests}, *node, others)) {
+  const Guest guest{told->pod.get(), &told->requests};
+  if (const auto no_room = Overfills(rules, guest, *node, GuestsOn(name, {pod.uid}))) {
     Report(no_room->invariant,
            fmt::format("{} is bound to {}, which would have {}", Name(pod), name, no_room->what));
   }
+}
+
+std::vector<Guest> Invariants::GuestsOn(const std::string& node,
+                                        const std::set<std::string>& leaving) const {
+  std::vector<Guest> out;
+  const auto add = [&](const std::string& uid) {
+    const ToldView::Told* told = told_.FindPod(uid);
+    if (told != nullptr && !leaving.contains(uid))
+      out.push_back({told->pod.get(), &told->requests});
+  };
+  for (const std::string& uid : told_.PodsOn(node)) add(uid);
+  for (const auto& [uid, held] : held_back_) {
+    if (held.node == node && told_.NodeOf(uid).empty()) add(uid);
+  }
+  return out;
 }
 
 // ---- evictions ----
@@ -233,13 +262,8 @@ std::optional<std::string> Invariants::ComplaintAbout(const engine::PlanEviction
   const NodePtr node = told_.FindNode(plan.node);
   if (node == nullptr) return "the node is not there";
   if (const auto why = Forbids(rules->second, *preemptor->pod, *node)) return why;
-  std::vector<Guest> others;
-  for (const std::string& uid : told_.PodsOn(plan.node)) {
-    const ToldView::Told* other = told_.FindPod(uid);
-    if (!leaving.contains(uid)) others.push_back({other->pod.get(), &other->requests});
-  }
   const Guest guest{preemptor->pod.get(), &preemptor->requests};
-  if (const auto no_room = Overfills(rules->second, guest, *node, others)) {
+  if (const auto no_room = Overfills(rules->second, guest, *node, GuestsOn(plan.node, leaving))) {
     return fmt::format("it would still have {}", no_room->what);
   }
   return std::nullopt;

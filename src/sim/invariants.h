@@ -92,7 +92,11 @@ class Invariants : public StoreListener {
   void CheckPlacement(const engine::PodRef& pod, const std::string& node);
   void CheckAgainstTold(const engine::PodRef& pod, const std::string& node,
                         const ProfileRules& rules);
-  void CheckTruth(const k8s::Pod& pod);
+  void OnBindingArrived(const k8s::Pod& pod, std::uint64_t version);
+  void CheckTruth(const k8s::Pod& pod, const ProfileRules& rules);
+  // Who takes room on a node as the scheduler knows it, but for those leaving.
+  [[nodiscard]] std::vector<Guest> GuestsOn(const std::string& node,
+                                            const std::set<std::string>& leaving) const;
   [[nodiscard]] std::optional<std::string> ComplaintAbout(const engine::PlanEvictions& plan) const;
 
   const Agenda& agenda_;
@@ -104,6 +108,7 @@ class Invariants : public StoreListener {
   std::map<std::string, std::uint64_t> touched_;  // node: last write that is no binding of ours
   std::map<std::string, std::uint64_t> bound_;    // node: last binding of ours
   std::map<std::string, std::uint64_t> decided_with_;  // uid: what was told when it was decided
+  std::map<std::string, std::uint64_t> resized_;       // uid: last change of its requests, unbound
   struct HeldBack {
     std::string node;
     std::uint64_t told_version = 0;

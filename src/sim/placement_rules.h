@@ -24,6 +24,8 @@ struct ProfileRules {
   bool pods = false;                        // looks at other pods, which is not understood here
   std::set<std::string> ignored_resources;  // of fit: names, and groups as "group/"
   bool complete = true;  // every filter of the profile is among those above, and fully understood
+
+  [[nodiscard]] bool CountsAllRoom() const { return fit && ports && ignored_resources.empty(); }
 };
 using Rules = std::map<std::string, ProfileRules, std::less<>>;  // by scheduler name
 

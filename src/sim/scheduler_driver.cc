@@ -151,22 +151,21 @@ void SchedulerDriver::Slice(std::uint64_t life) {
     }
     RecordCall("schedule");
     const bool decided = engine_->ScheduleOne(agenda_.now());
-    const bool silent = AfterCall() == 0;
-    if (decided && silent) NoticeHeldBack();
+    AfterCall();
     if (!decided) return invariants_.OnIdle(*engine_);
+    NoticeHeldBack();
   }
   PlanSlice();
 }
 
-// A decision that led to nothing: the pod's condition is being written, and it is held back until
-// that is done.
+// A pod that has a place may have to wait for its volumes, for its condition to be written, or for
+// an answer before it is bound there.
 void SchedulerDriver::NoticeHeldBack() {
-  for (const auto& [action, pod] : patches_) {
-    if (engine_->Standing(pod.uid) != engine::PodStanding::kPaused) continue;
-    const cluster::State& state = engine_->state();
-    const cluster::NodeRow row = state.pod(state.pods().Find(pod.uid)).node;
-    invariants_.OnHeldBack(pod, state.nodes().name(row), told_version());
-  }
+  const cluster::State& state = engine_->state();
+  const cluster::Pod& pod = state.pod(engine_->decided());
+  if (engine_->Standing(pod.uid) != engine::PodStanding::kPaused) return;
+  invariants_.OnHeldBack({std::string(state.words().Text(pod.namespace_)), pod.name, pod.uid},
+                         state.nodes().name(pod.node), told_version());
 }
 
 void SchedulerDriver::ArmWake() {
@@ -188,12 +187,11 @@ void SchedulerDriver::Wake(std::uint64_t life) {
   AfterCall();
 }
 
-std::size_t SchedulerDriver::AfterCall() {
+void SchedulerDriver::AfterCall() {
   std::vector<engine::Action> actions = engine_->TakeActions();
   if (setup_.saboteur != nullptr) setup_.saboteur->OnActions(actions);
   for (const engine::Action& action : actions) CarryOut(action);
   ArmWake();
-  return actions.size();
 }
 
 void SchedulerDriver::AfterStep() {
@@ -295,7 +293,6 @@ void SchedulerDriver::CarryOut(engine::ActionId /*id*/, const engine::RecordEven
 // What is to be written is; nothing in the embedded cluster answers other questions of plugins, and
 // the pod is told so.
 void SchedulerDriver::CarryOut(engine::ActionId id, const engine::AskOutside& ask) {
-  invariants_.OnHeldBack(ask.pod, ask.node, told_version());
   if (!ask.question.writes.empty()) {
     const PodPtr pod = store_.FindPod(PodKey(ask.pod.namespace_, ask.pod.name), ask.pod.uid);
     std::optional<CallFault> fault;

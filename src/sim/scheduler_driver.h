@@ -111,10 +111,9 @@ class SchedulerDriver : public StoreListener {
     (list(store_.All<T>()), ...);
   }
   void Tell(engine::Event event);
-  // Takes the actions and sees to it that the scheduler is asked again in time. Gives how many
-  // there were.
-  std::size_t AfterCall();
-  // Tells the invariants of pods that have a place and are not bound yet.
+  // Takes the actions and sees to it that the scheduler is asked again in time.
+  void AfterCall();
+  // Tells the invariants if the pod just decided about has a place and is not bound yet.
   void NoticeHeldBack();
   void PlanSlice();
   void Slice(std::uint64_t life);

@@ -23,7 +23,8 @@ bool AnyMeans(const cluster::Kinship& kinship, const std::vector<PodSelectorId>&
 }
 
 // Another pod came, changed its labels or went: did one appear that the pod wants near, or
-// disappear that it wants apart or that wants to be apart from it?
+// disappear that it wants apart or that wants to be apart from it? When one goes that it wants
+// near, it may be the first of its group, if it is one of the group.
 bool PodChangeHelps(const framework::ClusterEvent& event, const framework::PodView& pod) {
   const cluster::Kinship& kinship = pod.state.kinship();
   const cluster::ClassTerms& terms = pod.pod_class.terms;
@@ -31,15 +32,18 @@ bool PodChangeHelps(const framework::ClusterEvent& event, const framework::PodVi
     return terms.near_all.valid() && kinship.Means(terms.near_all, kin);
   };
   if (event.kind == EventKind::kAssignedPodAdd) return wanted(event.pod_now.kin);
+  const KinId own_kin = pod.state.pod(pod.id).kin;
+  const bool of_its_group = wanted(event.pod_before.kin) && wanted(own_kin);
   if (event.kind == EventKind::kAssignedPodLabel) {
-    if (!wanted(event.pod_before.kin) && wanted(event.pod_now.kin)) return true;
+    const bool is_wanted = wanted(event.pod_now.kin);
+    if (is_wanted ? !wanted(event.pod_before.kin) : of_its_group) return true;
     return std::any_of(terms.apart.begin(), terms.apart.end(), [&](PodSelectorId id) {
       return kinship.Means(id, event.pod_before.kin) && !kinship.Means(id, event.pod_now.kin);
     });
   }
   if (!event.pod_before.node.valid() && !event.pod_before.nominated.valid()) return false;
-  return AnyMeans(kinship, terms.apart, event.pod_before.kin) ||
-         AnyMeans(kinship, event.pod_before.pod_class->terms.apart, pod.state.pod(pod.id).kin);
+  return of_its_group || AnyMeans(kinship, terms.apart, event.pod_before.kin) ||
+         AnyMeans(kinship, event.pod_before.pod_class->terms.apart, own_kin);
 }
 
 // A node came, or its labels changed: is it in a domain that it was not in before, or in none?

@@ -323,6 +323,15 @@ TEST_F(AffinityEventsTest, APodThatIsWantedNearHelpsWhenItComes) {
   EXPECT_FALSE(Helps(EventKind::kAssignedPodAdd, both, DbPod("o").On("a1")));
 }
 
+TEST_F(AffinityEventsTest, TheLastOfItsGroupHelpsWhenItGoesForThenAnotherMayBeTheFirst) {
+  using framework::EventKind;
+  const k8s::Pod of_group = DbPod("w").Near(Db());
+  EXPECT_TRUE(Helps(EventKind::kAssignedPodDelete, of_group, DbPod("o").On("a1")));
+  EXPECT_TRUE(
+      Helps(EventKind::kAssignedPodLabel, of_group, PodBuilder("o").On("a1"), DbPod("p").On("a1")));
+  EXPECT_FALSE(Helps(EventKind::kAssignedPodDelete, of_group, PodBuilder("o").On("a1")));
+}
+
 TEST_F(AffinityEventsTest, APodThatIsWantedApartHelpsWhenItGoes) {
   using framework::EventKind;
   const k8s::Pod apart = PodBuilder("w").Apart(Db()).Apart(Pods("zone", Labelled({{"x", "y"}})));
