@@ -7,13 +7,13 @@
 #include <limits>
 #include <optional>
 
+#include "base/characters.h"
+
 namespace knx {
 namespace {
 
 constexpr std::uint64_t kMagnitudeMax = std::uint64_t{1} << 63;  // of INT64_MIN
 constexpr std::int64_t kNanosPerSecond = 1'000'000'000;
-
-constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // Takes the leading digits off `text`.
 std::string_view TakeDigits(std::string_view& text) {

@@ -7,7 +7,7 @@
 namespace knx::cmd {
 namespace {
 
-sim::NodeUse SomeNode(std::string name, std::int64_t cpu, std::vector<std::string> taints = {}) {
+sim::NodeUse EmptyNode(std::string name, std::int64_t cpu, std::vector<std::string> taints = {}) {
   sim::NodeUse node;
   node.name = std::move(name);
   node.taints = std::move(taints);
@@ -51,9 +51,9 @@ TEST(FamilyOf, LeavesOutANumberAfterADash) {
 
 TEST(GroupNodes, PutsNodesOfOneShapeTogetherWhateverTheirState) {
   const std::vector<sim::NodeUse> nodes = {
-      SomeNode("b-10", 8), SomeNode("a-1", 4),
-      SomeNode("b-9", 8, {"node.kubernetes.io/unschedulable:NoSchedule"}),
-      SomeNode("b-1", 8, {"gpu:NoSchedule"})};
+      EmptyNode("b-10", 8), EmptyNode("a-1", 4),
+      EmptyNode("b-9", 8, {"node.kubernetes.io/unschedulable:NoSchedule"}),
+      EmptyNode("b-1", 8, {"gpu:NoSchedule"})};
   const std::vector<NodeGroup> groups = GroupNodes(nodes);
   ASSERT_EQ(groups.size(), 3U);
   EXPECT_EQ(NamesOf(groups[0].nodes), (std::vector<std::string>{"a-1"}));
@@ -63,8 +63,8 @@ TEST(GroupNodes, PutsNodesOfOneShapeTogetherWhateverTheirState) {
 }
 
 TEST(Representatives, PreferNodesWhoseStateIsWorthTelling) {
-  std::vector<sim::NodeUse> nodes = {SomeNode("a-1", 4), SomeNode("a-2", 4), SomeNode("a-3", 4),
-                                     SomeNode("a-4", 4)};
+  std::vector<sim::NodeUse> nodes = {EmptyNode("a-1", 4), EmptyNode("a-2", 4), EmptyNode("a-3", 4),
+                                     EmptyNode("a-4", 4)};
   nodes[3].ready = false;
   const std::vector<NodeGroup> groups = GroupNodes(nodes);
   EXPECT_EQ(NamesOf(Representatives(groups[0], 2)), (std::vector<std::string>{"a-1", "a-4"}));
@@ -126,7 +126,7 @@ TEST(WhyItWaits, KnowsTheProfilesThereAre) {
 }
 
 TEST(Distinctions, TellGroupsApartThatWouldReadTheSame) {
-  std::vector<sim::NodeUse> nodes = {SomeNode("a", 1), SomeNode("b", 1), SomeNode("c", 2)};
+  std::vector<sim::NodeUse> nodes = {EmptyNode("a", 1), EmptyNode("b", 1), EmptyNode("c", 2)};
   nodes[0].resources.push_back({"pods", 0, 110});
   nodes[1].resources.push_back({"pods", 0, 20});
   nodes[1].resources.push_back({"disks", 0, 3});

@@ -12,13 +12,14 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr std::int64_t kGi = std::int64_t{1} << 30;
+constexpr std::int64_t kGibibyte = std::int64_t{1} << 30;
 
 sim::NodeUse SomeNode(std::string name, std::int64_t cores) {
   sim::NodeUse node;
   node.name = std::move(name);
   node.pods = 1;
-  node.resources = {{"cpu", 500, cores * 1000}, {"memory", kGi, 8 * kGi}, {"pods", 1, 110}};
+  node.resources = {
+      {"cpu", 500, cores * 1000}, {"memory", kGibibyte, 8 * kGibibyte}, {"pods", 1, 110}};
   return node;
 }
 

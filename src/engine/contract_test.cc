@@ -5,13 +5,13 @@
 #include <gtest/gtest.h>
 
 #include "engine/testing/harness.h"
+#include "engine/testing/plain_objects.h"
 
 namespace knx::engine {
 namespace {
 
 using cluster::NodeRow;
 using cluster::PodId;
-using cluster::testing::NodeBuilder;
 using cluster::testing::PodBuilder;
 using framework::Code;
 using framework::Outcome;
@@ -19,6 +19,7 @@ using framework::PodView;
 using framework::StepResult;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using testing::Node;
 using ::testing::StartsWith;
 
 // Puts a plugin into the default profile, at every point that it implements.
@@ -43,10 +44,6 @@ T& Install(std::vector<framework::Profile>& profiles, std::unique_ptr<T> plugin)
     profile.post_filter.push_back({&installed, index});
   profile.plugins.push_back(std::move(plugin));
   return installed;
-}
-
-NodeBuilder Node(const std::string& name) {
-  return NodeBuilder(name).Has("cpu", "4").Has("memory", "8Gi").Has("pods", "110");
 }
 
 // Asks the outside before a pod may be bound, and reserves something meanwhile.

@@ -6,27 +6,17 @@
 #include <gtest/gtest.h>
 
 #include "engine/testing/harness.h"
+#include "engine/testing/plain_objects.h"
 
 namespace knx::engine {
 namespace {
 
-using cluster::testing::NodeBuilder;
 using cluster::testing::PodBuilder;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-NodeBuilder Node(const std::string& name, const std::string& cpu = "4") {
-  return NodeBuilder(name).Has("cpu", cpu).Has("memory", "8Gi").Has("pods", "110");
-}
-
-PodBuilder On(const std::string& node, const std::string& name, const std::string& cpu,
-              int priority) {
-  return PodBuilder(name).Asks("cpu", cpu).Priority(priority).On(node);
-}
-
-PodBuilder Wants(const std::string& cpu, int priority) {
-  return PodBuilder("vip").Asks("cpu", cpu).Priority(priority);
-}
+using testing::Node;
+using testing::On;
+using testing::Wants;
 
 class EvictionsTest : public ::testing::Test {
  protected:

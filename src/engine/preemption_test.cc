@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/testing/harness.h"
+#include "engine/testing/plain_objects.h"
 
 namespace knx::engine {
 namespace {
@@ -13,21 +14,11 @@ namespace {
 using cluster::testing::NodeBuilder;
 using cluster::testing::PodBuilder;
 using ::testing::IsEmpty;
+using testing::Node;
+using testing::On;
+using testing::Wants;
 
-NodeBuilder Node(const std::string& name, const std::string& cpu = "4") {
-  return NodeBuilder(name).Has("cpu", cpu).Has("memory", "8Gi").Has("pods", "110");
-}
-
-PodBuilder On(const std::string& node, const std::string& name, const std::string& cpu,
-              int priority) {
-  return PodBuilder(name).Asks("cpu", cpu).Priority(priority).On(node);
-}
-
-PodBuilder Wants(const std::string& cpu, int priority) {
-  return PodBuilder("vip").Asks("cpu", cpu).Priority(priority);
-}
-
-Time At(std::int64_t second) { return Time{second * 1'000'000'000}; }
+Time AtSecond(std::int64_t second) { return Time{second * 1'000'000'000}; }
 
 k8s::PodDisruptionBudget Budget(std::string name, k8s::StringMap labels, std::int32_t allowed) {
   k8s::PodDisruptionBudget budget;
@@ -99,12 +90,13 @@ TEST(Preemption, EvictsTheFewestThatMatterLeast) {
        "a: large"},
       {"of equals the longer running one stays",
        {Node("a")},
-       {On("a", "new", "2", 0).Started(At(200)), On("a", "old", "2", 0).Started(At(100))},
+       {On("a", "new", "2", 0).Started(AtSecond(200)),
+        On("a", "old", "2", 0).Started(AtSecond(100))},
        Wants("2", 10),
        "a: new"},
       {"who has not started goes first",
        {Node("a")},
-       {On("a", "not", "2", 0), On("a", "old", "2", 0).Started(At(100))},
+       {On("a", "not", "2", 0), On("a", "old", "2", 0).Started(AtSecond(100))},
        Wants("2", 10),
        "a: not"},
       {"too many pods",
@@ -160,18 +152,18 @@ TEST(Preemption, NodesAreComparedByTheHarmDone) {
        "b: r"},
       {"the latest start",
        two,
-       {On("a", "p", "4", 0).Started(At(100)), On("b", "q", "4", 0).Started(At(200))},
+       {On("a", "p", "4", 0).Started(AtSecond(100)), On("b", "q", "4", 0).Started(AtSecond(200))},
        Wants("4", 10),
        "b: q"},
       {"the earliest of the most important counts",
        two,
-       {On("a", "p", "2", 5).Started(At(300)), On("a", "q", "2", 1).Started(At(100)),
-        On("b", "r", "2", 5).Started(At(200)), On("b", "s", "2", 1).Started(At(400))},
+       {On("a", "p", "2", 5).Started(AtSecond(300)), On("a", "q", "2", 1).Started(AtSecond(100)),
+        On("b", "r", "2", 5).Started(AtSecond(200)), On("b", "s", "2", 1).Started(AtSecond(400))},
        Wants("4", 10),
        "a: p q"},
       {"not started is the latest",
        two,
-       {On("a", "p", "4", 0).Started(At(100)), On("b", "q", "4", 0)},
+       {On("a", "p", "4", 0).Started(AtSecond(100)), On("b", "q", "4", 0)},
        Wants("4", 10),
        "b: q"},
       {"then the name",

@@ -5,7 +5,7 @@
 namespace knx::engine {
 namespace {
 
-constexpr Time At(std::int64_t ms) { return Time{} + Duration::Milliseconds(ms); }
+constexpr Time AtMs(std::int64_t ms) { return Time{} + Duration::Milliseconds(ms); }
 
 TEST(QueueTimes, ABackoffDoublesWithEachFailureUpToItsMaximum) {
   struct Case {
@@ -44,14 +44,14 @@ TEST(QueueTimes, ABackoffIsOverWhenItsSecondHasPassed) {
     Time want;
   };
   const Case cases[] = {
-      {At(0), Duration::Seconds(1), At(2000)},
-      {At(300), Duration::Seconds(1), At(2000)},
-      {At(999), Duration::Seconds(1), At(2000)},
-      {At(1000), Duration::Seconds(1), At(3000)},
-      {At(1500), Duration::Milliseconds(499), At(2000)},
-      {At(1500), Duration::Milliseconds(500), At(3000)},
-      {At(700), {}, At(1000)},
-      {At(-1500), Duration::Seconds(1), At(0)},
+      {AtMs(0), Duration::Seconds(1), AtMs(2000)},
+      {AtMs(300), Duration::Seconds(1), AtMs(2000)},
+      {AtMs(999), Duration::Seconds(1), AtMs(2000)},
+      {AtMs(1000), Duration::Seconds(1), AtMs(3000)},
+      {AtMs(1500), Duration::Milliseconds(499), AtMs(2000)},
+      {AtMs(1500), Duration::Milliseconds(500), AtMs(3000)},
+      {AtMs(700), {}, AtMs(1000)},
+      {AtMs(-1500), Duration::Seconds(1), AtMs(0)},
       {Time{INT64_MAX - 5}, Duration::Seconds(1), kNever},
       {kNever, Duration::Seconds(1), kNever},
   };
@@ -72,15 +72,16 @@ TEST(QueueTimes, AFlushFindsAPodAtTheFirstLookAfterItWaitedTooLong) {
   const Duration s30 = Duration::Seconds(30);
   const Duration m5 = Duration::Minutes(5);
   const Case cases[] = {
-      {At(0), m5, At(0), s30, At(330'000)},  // at 300 s it has waited for five minutes, not longer
-      {At(-1), m5, At(0), s30, At(300'000)},
-      {At(1), m5, At(0), s30, At(330'000)},
-      {At(100'000), m5, At(7'000), s30, At(427'000)},
-      {At(5), {}, At(0), s30, At(30'000)},
-      {At(5), Duration{-1}, At(0), s30, At(30'000)},
-      {At(-900'000), m5, At(0), s30, At(0)},
-      {At(0), Duration{INT64_MAX}, At(0), s30, kNever},
-      {kNever, m5, At(0), s30, kNever},
+      {AtMs(0), m5, AtMs(0), s30,
+       AtMs(330'000)},  // at 300 s it has waited for five minutes, not longer
+      {AtMs(-1), m5, AtMs(0), s30, AtMs(300'000)},
+      {AtMs(1), m5, AtMs(0), s30, AtMs(330'000)},
+      {AtMs(100'000), m5, AtMs(7'000), s30, AtMs(427'000)},
+      {AtMs(5), {}, AtMs(0), s30, AtMs(30'000)},
+      {AtMs(5), Duration{-1}, AtMs(0), s30, AtMs(30'000)},
+      {AtMs(-900'000), m5, AtMs(0), s30, AtMs(0)},
+      {AtMs(0), Duration{INT64_MAX}, AtMs(0), s30, kNever},
+      {kNever, m5, AtMs(0), s30, kNever},
       {Time{INT64_MAX - 1}, {}, Time{INT64_MIN + 1}, s30, kNever},
   };
   for (const Case& c : cases) {

@@ -21,7 +21,7 @@ using cluster::testing::VolumeBuilder;
 constexpr const char* kDriver = "disks.example.com";
 
 // Does one thing, chosen by three numbers.
-class Life {
+class VolumeLife {
  public:
   void Do(std::uint8_t what, std::uint8_t first, std::uint8_t second) {
     const std::string a = std::to_string(first % 4);
@@ -104,7 +104,7 @@ class Life {
 RC_GTEST_PROP(VolumesInTheEngine, AreCountedAndRememberedRight, ()) {
   const auto choices = *rc::gen::container<std::vector<std::array<std::uint8_t, 3>>>(
       rc::gen::arbitrary<std::array<std::uint8_t, 3>>());
-  Life life;
+  VolumeLife life;
   for (const auto& [what, first, second] : choices) {
     life.Do(what, first, second);
     if (second % 3 == 0) life.Decide(first);

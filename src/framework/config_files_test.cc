@@ -34,7 +34,7 @@ SchedulerConfiguration ReadFile(const std::string& path) {
   return DefaultConfiguration();
 }
 
-const ResolvedPlugins& Profile(const SchedulerConfiguration& config, std::string_view name) {
+const ResolvedPlugins& PluginsOf(const SchedulerConfiguration& config, std::string_view name) {
   for (const ProfileConfiguration& profile : config.profiles) {
     if (profile.scheduler_name == name) return profile.resolved;
   }
@@ -75,7 +75,7 @@ TEST(ConfigurationFiles, AllSamplesLoadWithoutAWarning) {
 
 TEST(ConfigurationFiles, TheOneOfTheReadmeLoadsUnchanged) {
   const SchedulerConfiguration config = ReadFile("tests/config/readme.yaml");
-  EXPECT_EQ(BeyondDefault(Profile(config, "kubenexus-scheduler")),
+  EXPECT_EQ(BeyondDefault(PluginsOf(config, "kubenexus-scheduler")),
             "queueSort: Coscheduling\n"
             "preFilter: Coscheduling\n"
             "score: NUMATopology:10\n"
@@ -84,7 +84,7 @@ TEST(ConfigurationFiles, TheOneOfTheReadmeLoadsUnchanged) {
 
 TEST(ConfigurationFiles, TheOneOfTheUserGuideLoadsUnchanged) {
   const SchedulerConfiguration config = ReadFile("tests/config/user_guide.yaml");
-  EXPECT_EQ(BeyondDefault(Profile(config, "kubenexus-scheduler")),
+  EXPECT_EQ(BeyondDefault(PluginsOf(config, "kubenexus-scheduler")),
             "queueSort: Coscheduling\n"
             "preFilter: Coscheduling\n"
             "score: NUMATopology:10\n"
@@ -95,7 +95,7 @@ TEST(ConfigurationFiles, TheOneOfTheUserGuideLoadsUnchanged) {
 TEST(ConfigurationFiles, TheOneOfTheEarlierDeploymentLoads) {
   const SchedulerConfiguration config = ReadFile("tests/config/deployment.yaml");
   EXPECT_EQ(config.leader_election.resource_name, "kubenexus-scheduler");
-  EXPECT_EQ(BeyondDefault(Profile(config, "kubenexus-scheduler")),
+  EXPECT_EQ(BeyondDefault(PluginsOf(config, "kubenexus-scheduler")),
             "queueSort: Coscheduling\n"
             "preFilter: ProfileClassifier Coscheduling\n"
             "filter: NetworkFabricScore VRAMScheduler NUMATopology\n"
@@ -110,16 +110,16 @@ TEST(ConfigurationFiles, TheOneOfTheEarlierDeploymentLoads) {
 TEST(ConfigurationFiles, TheOneOfTheEarlierImageLoads) {
   const SchedulerConfiguration config = ReadFile("tests/config/image.yaml");
   ASSERT_EQ(config.profiles.size(), 3U);
-  EXPECT_EQ(Profile(config, "default-scheduler"), Resolve({}));
-  EXPECT_EQ(BeyondDefault(Profile(config, "gang-scheduler")),
+  EXPECT_EQ(PluginsOf(config, "default-scheduler"), Resolve({}));
+  EXPECT_EQ(BeyondDefault(PluginsOf(config, "gang-scheduler")),
             "queueSort: Coscheduling\npreFilter: Coscheduling\npermit: Coscheduling\n");
-  EXPECT_EQ(Show(Profile(config, "kubenexus-scheduler"), Point::kReserve),
+  EXPECT_EQ(Show(PluginsOf(config, "kubenexus-scheduler"), Point::kReserve),
             "VolumeBinding DynamicResources Coscheduling ResourceReservation");
 }
 
 TEST(ConfigurationFiles, TheShortNamesMeanOurPlugins) {
   const SchedulerConfiguration config = ReadFile("tests/config/short_names.yaml");
-  EXPECT_EQ(BeyondDefault(Profile(config, "kubenexus-scheduler")),
+  EXPECT_EQ(BeyondDefault(PluginsOf(config, "kubenexus-scheduler")),
             "filter: NUMATopology ResourceFragmentationScore NetworkFabricScore\n"
             "score: NUMATopology:10 ResourceFragmentationScore:5 TenantHardwareAffinityScore:1 "
             "NetworkFabricScore:1 WorkloadAwareScoring:5 BackfillScoring:1 TopologyScoring:1\n");
@@ -130,12 +130,12 @@ TEST(ConfigurationFiles, AStockFileWithSeveralProfilesLoads) {
   ASSERT_EQ(config.profiles.size(), 3U);
   EXPECT_EQ(config.client_connection.qps, 100);
   EXPECT_EQ(config.client_connection.burst, 200);
-  EXPECT_EQ(Profile(config, "default-scheduler"), Resolve({}));
-  EXPECT_EQ(Show(Profile(config, "no-scoring-scheduler"), Point::kScore), "");
-  EXPECT_EQ(Show(Profile(config, "no-scoring-scheduler"), Point::kPreScore), "");
-  EXPECT_EQ(Show(Profile(config, "no-scoring-scheduler"), Point::kFilter),
+  EXPECT_EQ(PluginsOf(config, "default-scheduler"), Resolve({}));
+  EXPECT_EQ(Show(PluginsOf(config, "no-scoring-scheduler"), Point::kScore), "");
+  EXPECT_EQ(Show(PluginsOf(config, "no-scoring-scheduler"), Point::kPreScore), "");
+  EXPECT_EQ(Show(PluginsOf(config, "no-scoring-scheduler"), Point::kFilter),
             Show(Resolve({}), Point::kFilter));
-  EXPECT_EQ(Show(Profile(config, "packing-scheduler"), Point::kScore),
+  EXPECT_EQ(Show(PluginsOf(config, "packing-scheduler"), Point::kScore),
             "NodeResourcesFit:5 TaintToleration:3 NodeAffinity:2 VolumeBinding:1 "
             "PodTopologySpread:2 InterPodAffinity:2 DynamicResources:2 ImageLocality:1");
   EXPECT_EQ(config.profiles[2].percentage_of_nodes_to_score, 50);
@@ -161,7 +161,7 @@ TEST(ConfigurationFiles, EveryFieldThereIsIsRead) {
   EXPECT_EQ(config.pod_max_backoff_seconds, 20);
   EXPECT_TRUE(config.delay_cache_until_active);
   EXPECT_EQ(config.profiles.front().percentage_of_nodes_to_score, 0);
-  EXPECT_EQ(ShowAll(Profile(config, "my-scheduler")),
+  EXPECT_EQ(ShowAll(PluginsOf(config, "my-scheduler")),
             "preEnqueue: SchedulingGates DynamicResources DefaultPreemption\n"
             "queueSort: PrioritySort\n"
             "preFilter: NodePorts NodeResourcesFit VolumeRestrictions NodeVolumeLimits "
@@ -215,7 +215,7 @@ TEST(ConfigurationFiles, EveryFieldOfAnExtenderIsRead) {
 TEST(ConfigurationFiles, JsonIsReadAlike) {
   const SchedulerConfiguration config = ReadFile("tests/config/json.json");
   EXPECT_FALSE(config.leader_election.leader_elect);
-  EXPECT_FALSE(Profile(config, "default-scheduler").Contains(FindPlugin("ImageLocality")));
+  EXPECT_FALSE(PluginsOf(config, "default-scheduler").Contains(FindPlugin("ImageLocality")));
 }
 
 TEST(ShippedConfiguration, HasKubeSchedulersSetInOneProfileAndAllOfOursInTheOther) {
@@ -223,8 +223,8 @@ TEST(ShippedConfiguration, HasKubeSchedulersSetInOneProfileAndAllOfOursInTheOthe
   ASSERT_EQ(config.profiles.size(), 2U);
   EXPECT_THAT(config.warnings, IsEmpty());
   EXPECT_EQ(config.leader_election.resource_name, "kubenexus-scheduler");
-  EXPECT_EQ(Profile(config, "default-scheduler"), Resolve({}));
-  const ResolvedPlugins& ours = Profile(config, "kubenexus-scheduler");
+  EXPECT_EQ(PluginsOf(config, "default-scheduler"), Resolve({}));
+  const ResolvedPlugins& ours = PluginsOf(config, "kubenexus-scheduler");
   for (const KnownPlugin& plugin : KnownPlugins()) {
     // PrioritySort orders nothing where Coscheduling does; everything else stands beside each
     // other.

@@ -53,14 +53,14 @@ TEST(Resolve, NothingSaidGivesTheDefaultSet) {
   EXPECT_EQ(ShowAll(DefaultConfiguration().profiles.front().resolved), kDefaultPoints);
 }
 
-struct Case {
+struct PluginsCase {
   std::string_view name, plugins;
   Point point;
   std::string_view want;
 };
 
-void Check(std::span<const Case> cases) {
-  for (const Case& c : cases) {
+void CheckPlugins(std::span<const PluginsCase> cases) {
+  for (const PluginsCase& c : cases) {
     SCOPED_TRACE(c.name);
     EXPECT_EQ(Show(ResolveText(c.plugins), c.point), c.want);
   }
@@ -73,7 +73,7 @@ void Check(std::span<const Case> cases) {
   "{name: DefaultBinder}]}"
 
 TEST(Resolve, MultiPointChangesTheDefaultSet) {
-  const Case cases[] = {
+  const PluginsCase cases[] = {
       {"a plugin of ours is added at the end of every point it extends",
        "{multiPoint: {enabled: [{name: NUMATopology, weight: 10}]}}", Point::kScore,
        "TaintToleration:3 NodeAffinity:2 NodeResourcesFit:1 VolumeBinding:1 PodTopologySpread:2 "
@@ -107,11 +107,11 @@ TEST(Resolve, MultiPointChangesTheDefaultSet) {
        "{name: DefaultBinder}, {name: PrioritySort}, {name: NodeUnschedulable}]}}",
        Point::kFilter, "NodeAffinity NodeName NodeUnschedulable"},
   };
-  Check(cases);
+  CheckPlugins(cases);
 }
 
 TEST(Resolve, APointOfItsOwnOverridesMultiPoint) {
-  const Case cases[] = {
+  const PluginsCase cases[] = {
       {"named at the point and in multiPoint: first, in the order of the point",
        "{" KNX_FEW ", score: {enabled: [{name: ImageLocality, weight: 5}, {name: TaintToleration, "
        "weight: 4}]}}",
@@ -161,11 +161,11 @@ TEST(Resolve, APointOfItsOwnOverridesMultiPoint) {
        "NodeResourceTopology}, {name: '*'}], enabled: [{name: NUMATopologyScoring, weight: 4}]}}",
        Point::kScore, "NUMATopology:4"},
   };
-  Check(cases);
+  CheckPlugins(cases);
 }
 
 TEST(Resolve, CoschedulingTakesThePlaceOfPrioritySort) {
-  const Case cases[] = {
+  const PluginsCase cases[] = {
       {"named at the point, nothing disabled", "{queueSort: {enabled: [{name: Coscheduling}]}}",
        Point::kQueueSort, "Coscheduling"},
       {"as kube-scheduler wants it",
@@ -185,7 +185,7 @@ TEST(Resolve, CoschedulingTakesThePlaceOfPrioritySort) {
       {"its other points are its own", "{multiPoint: {enabled: [{name: Coscheduling}]}}",
        Point::kPermit, "Coscheduling"},
   };
-  Check(cases);
+  CheckPlugins(cases);
 }
 
 TEST(Resolve, GatedPluginsAreOnWhereTheyAreNamed) {

@@ -123,7 +123,7 @@ std::vector<Profile> Build(std::string_view rest) {
   return {};
 }
 
-std::string ErrorOf(std::string_view rest) {
+std::string BuildErrorOf(std::string_view rest) {
   const Result<std::vector<Profile>> profiles = BuildProfiles(Read(rest), kRegistry);
   return profiles.ok() ? "no error" : profiles.error().ToString();
 }
@@ -242,20 +242,20 @@ TEST(BuildProfiles, ARegistryWithNothingInItGivesAProfileWithNothingInIt) {
 
 TEST(BuildProfiles, APluginReadsItsArguments) {
   EXPECT_EQ(Build("profiles: [{pluginConfig: [{name: NodeName, args: {fine: 1}}]}]").size(), 1U);
-  EXPECT_EQ(ErrorOf("profiles:\n"
-                    "- schedulerName: mine\n"
-                    "  pluginConfig:\n"
-                    "  - name: NodePorts\n"
-                    "  - name: NodeName\n"
-                    "    args:\n"
-                    "      wrong: 1\n"),
+  EXPECT_EQ(BuildErrorOf("profiles:\n"
+                         "- schedulerName: mine\n"
+                         "  pluginConfig:\n"
+                         "  - name: NodePorts\n"
+                         "  - name: NodeName\n"
+                         "    args:\n"
+                         "      wrong: 1\n"),
             "c.yaml:9:7: profile \"mine\": plugin NodeName: "
             "profiles[0].pluginConfig[1].args.wrong: unknown field; allowed are fine");
 }
 
 TEST(BuildProfiles, ArgumentsOfAPluginThatStandsNowhereAreReadToo) {
-  EXPECT_THAT(ErrorOf("profiles: [{plugins: {multiPoint: {disabled: [{name: NodeName}]}}, "
-                      "pluginConfig: [{name: NodeName, args: {wrong: 1}}]}]"),
+  EXPECT_THAT(BuildErrorOf("profiles: [{plugins: {multiPoint: {disabled: [{name: NodeName}]}}, "
+                           "pluginConfig: [{name: NodeName, args: {wrong: 1}}]}]"),
               HasSubstr("args.wrong: unknown field"));
   // Of what is not built nobody knows the arguments.
   EXPECT_EQ(Build("profiles: [{pluginConfig: [{name: NUMATopology, args: {wrong: 1}}]}]").size(),

@@ -8,7 +8,7 @@ namespace knx::k8s {
 namespace {
 
 template <class T>
-T ReadOnly(const std::string& text) {
+T ReadFirst(const std::string& text) {
   auto objects = ReadManifests(text, "f.yaml");
   EXPECT_TRUE(objects.ok()) << objects.error().ToString();
   return objects.ok() ? std::get<T>(objects->at(0).object) : T{};
@@ -17,7 +17,7 @@ T ReadOnly(const std::string& text) {
 TEST(NameOf, IsWhatTheReadersRead) {
   for (const auto phase : {PodPhase::kPending, PodPhase::kRunning, PodPhase::kSucceeded,
                            PodPhase::kFailed, PodPhase::kUnknown}) {
-    const auto pod = ReadOnly<Pod>(
+    const auto pod = ReadFirst<Pod>(
         "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c}]}, "
         "status: {phase: " +
         std::string(NameOf(phase)) + "}}");
@@ -25,7 +25,7 @@ TEST(NameOf, IsWhatTheReadersRead) {
   }
   for (const auto effect :
        {TaintEffect::kNoSchedule, TaintEffect::kPreferNoSchedule, TaintEffect::kNoExecute}) {
-    const auto node = ReadOnly<Node>(
+    const auto node = ReadFirst<Node>(
         "{apiVersion: v1, kind: Node, metadata: {name: node}, spec: {taints: [{key: k, effect: " +
         std::string(NameOf(effect)) + "}]}}");
     ASSERT_EQ(node.taints.size(), 1U);

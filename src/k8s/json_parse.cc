@@ -2,6 +2,7 @@
 // because every node needs its line and column, and every error its own.
 #include <fmt/format.h>
 
+#include "base/characters.h"
 #include "k8s/yaml_reader.h"
 #include "k8s/yaml_tree.h"
 
@@ -9,8 +10,6 @@ namespace knx::k8s {
 namespace {
 
 using Kind = YamlNode::Kind;
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 void AppendUtf8(std::uint32_t code, std::string& out) {
   const auto byte = [&out](std::uint32_t value) { out += static_cast<char>(value); };

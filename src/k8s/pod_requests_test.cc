@@ -58,13 +58,13 @@ struct Spec {
   }
 };
 
-struct Status {
+struct ReportedStatus {
   std::vector<Condition> conditions = {};
   std::vector<ContainerStatus> containers = {}, init_containers = {};
   std::optional<ResourceList> allocated = {}, actuated = {};
 };
 
-Pod MakePod(const PodSpec& spec, const Status& status = {}) {
+Pod MakePod(const PodSpec& spec, const ReportedStatus& status = {}) {
   Pod out;
   out.spec = spec;
   out.status.conditions = status.conditions;
@@ -181,7 +181,7 @@ TEST(PodRequests, AddUpAsInKubeScheduler) {
 struct ResizeCase {
   std::string_view name;
   Spec spec;
-  Status status;
+  ReportedStatus status;
   ResourceList want;
   bool differs = true;
 };

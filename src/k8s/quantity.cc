@@ -8,6 +8,8 @@
 #include <limits>
 #include <optional>
 
+#include "base/characters.h"
+
 namespace knx::k8s {
 namespace {
 
@@ -35,8 +37,6 @@ constexpr std::array<Suffix, 15> kSuffixes{{
     {"Pi", 0, 50},
     {"Ei", 0, 60},
 }};
-
-constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 std::size_t CountDigits(std::string_view text) {
   return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), IsDigit) -

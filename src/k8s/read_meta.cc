@@ -40,7 +40,7 @@ bool HasGoodEnds(std::string_view name) {
 }
 
 // "name" or "prefix/name".
-bool IsLabelKey(std::string_view key) {
+bool LooksLikeLabelKey(std::string_view key) {
   const std::size_t slash = key.find('/');
   if (slash != std::string_view::npos) {
     if (!IsName(key.substr(0, slash))) return false;
@@ -69,7 +69,7 @@ void ReadLabels(Fields& meta, StringMap& out) {
   if (!meta.Read("labels", out)) return;
   meta.Map("labels", [&](Fields& labels) {
     for (const auto& [key, value] : out) {
-      if (!IsLabelKey(key)) {
+      if (!LooksLikeLabelKey(key)) {
         labels.Fail(key, fmt::format("{} is not a label key: allowed are letters, digits, -, _ and "
                                      ". (at most {}), with a domain and / before it or without",
                                      Quoted(key), kMaxLabelName));

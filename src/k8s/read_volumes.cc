@@ -37,6 +37,19 @@ void ReadDiskKind(Fields& disk, VolumeSource source, std::string& out) {
   disk.Read("kind", out);
 }
 
+// `read_only` may be nullptr: not asked for.
+template <class Fields, class Source>
+void ReadDisks(Fields& fields, Source& out, bool* read_only) {
+  for (const DiskField& disk : kDisks) {
+    fields.Map(disk.field, [&](Fields& source) {
+      out.source = disk.source;
+      source.Read(disk.id, out.id);
+      ReadDiskKind(source, out.source, out.disk_kind);
+      if (read_only != nullptr) source.Read("readOnly", *read_only);
+    });
+  }
+}
+
 template <class Fields>
 void ReadRbd(Fields& rbd, Volume& out) {
   out.source = VolumeSource::kRbd;
@@ -94,13 +107,7 @@ void ReadVolumeSource(Fields& spec, PersistentVolume& out) {
     csi.Require("driver", out.driver);
     csi.Require("volumeHandle", out.id);
   });
-  for (const DiskField& disk : kDisks) {
-    spec.Map(disk.field, [&](Fields& source) {
-      out.source = disk.source;
-      source.Read(disk.id, out.id);
-      ReadDiskKind(source, out.source, out.disk_kind);
-    });
-  }
+  ReadDisks(spec, out, nullptr);
 }
 
 template <class Fields>
@@ -180,14 +187,7 @@ void ReadPodVolume(Fields& fields, std::vector<Volume>& out) {
     iscsi.Read("iqn", volume.id);
     iscsi.Read("readOnly", volume.read_only);
   });
-  for (const DiskField& disk : kDisks) {
-    fields.Map(disk.field, [&](Fields& source) {
-      volume.source = disk.source;
-      source.Read(disk.id, volume.id);
-      ReadDiskKind(source, volume.source, volume.disk_kind);
-      source.Read("readOnly", volume.read_only);
-    });
-  }
+  ReadDisks(fields, volume, &volume.read_only);
   // Only the claim of an ephemeral volume is called by the volume's name.
   if (volume.source != VolumeSource::kEphemeral) volume.name.clear();
   if (volume.source != VolumeSource::kOther) out.push_back(std::move(volume));

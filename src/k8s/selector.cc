@@ -257,4 +257,12 @@ bool Tolerates(std::span<const Toleration> tolerations, const Taint& taint) {
                      [&](const Toleration& toleration) { return Tolerates(toleration, taint); });
 }
 
+bool ToleratesToBeOn(std::span<const Taint> taints, std::span<const Toleration> tolerations) {
+  return std::all_of(taints.begin(), taints.end(), [&](const Taint& taint) {
+    const bool hard =
+        taint.effect == TaintEffect::kNoSchedule || taint.effect == TaintEffect::kNoExecute;
+    return !hard || Tolerates(tolerations, taint);
+  });
+}
+
 }  // namespace knx::k8s

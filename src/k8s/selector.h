@@ -46,5 +46,7 @@ bool Matches(const NodeSelector& selector, const StringMap& labels, std::string_
 // Lt and Gt tolerate nothing: Kubernetes has them behind a gate that is off.
 bool Tolerates(const Toleration& toleration, const Taint& taint);
 bool Tolerates(std::span<const Toleration> tolerations, const Taint& taint);
+// Every taint that keeps pods off a node; those that only advise against it do not count.
+bool ToleratesToBeOn(std::span<const Taint> taints, std::span<const Toleration> tolerations);
 
 }  // namespace knx::k8s

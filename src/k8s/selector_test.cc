@@ -10,7 +10,7 @@ using Op = SelectorOperator;
 
 const StringMap kLabels = {
     {"cpus", "64"}, {"disk", "ssd"}, {"empty", ""}, {"example.com/rack", "r1"}, {"signed", "-5"}};
-constexpr std::string_view kNode = "node-1";
+constexpr std::string_view kNodeName = "node-1";
 
 std::string LongWord(std::size_t length) { return std::string(length, 'a'); }
 
@@ -69,7 +69,7 @@ TEST(NodeSelectorTerm, ComparesLabelsAsKubernetesDoes) {
   };
   for (const RequirementCase& c : cases) {
     SCOPED_TRACE(c.name);
-    EXPECT_EQ(Matches(NodeSelectorTerm{{c.requirement}, {}}, kLabels, kNode), c.want);
+    EXPECT_EQ(Matches(NodeSelectorTerm{{c.requirement}, {}}, kLabels, kNodeName), c.want);
   }
 }
 
@@ -87,7 +87,7 @@ TEST(NodeSelectorTerm, SelectsByFieldOnlyTheName) {
   };
   for (const RequirementCase& c : cases) {
     SCOPED_TRACE(c.name);
-    EXPECT_EQ(Matches(NodeSelectorTerm{{}, {c.requirement}}, kLabels, kNode), c.want);
+    EXPECT_EQ(Matches(NodeSelectorTerm{{}, {c.requirement}}, kLabels, kNodeName), c.want);
   }
 }
 
@@ -117,7 +117,7 @@ TEST(NodeSelector, MatchesIfOneTermHoldsInFull) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
-    EXPECT_EQ(Matches(NodeSelector{c.terms}, kLabels, kNode), c.want);
+    EXPECT_EQ(Matches(NodeSelector{c.terms}, kLabels, kNodeName), c.want);
   }
 }
 

@@ -1,5 +1,6 @@
 #include "plugins/registry.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <set>

@@ -18,7 +18,7 @@ Result<SimulationResult> RunOf(const std::string& text) {
   return Simulate(request);
 }
 
-std::vector<std::string> WarningsOf(const std::string& text) {
+std::vector<std::string> RemarksOn(const std::string& text) {
   auto result = RunOf(text);
   EXPECT_TRUE(result.ok()) << result.error().ToString();
   if (!result.ok()) return {};
@@ -41,28 +41,28 @@ std::string PodOn(std::string_view name, std::string_view node, std::string_view
 
 TEST(InputRemarks, NameTheNodesThatTheInputOverfills) {
   const std::string full = std::string(kNode) + PodOn("a", "n1");
-  EXPECT_THAT(WarningsOf(full), IsEmpty());
-  EXPECT_THAT(WarningsOf(full + PodOn("b", "n1")),
+  EXPECT_THAT(RemarksOn(full), IsEmpty());
+  EXPECT_THAT(RemarksOn(full + PodOn("b", "n1")),
               ElementsAre("pods that came with their node take more than there is of node n1 "
                           "(6000m of 4000m cpu)"));
-  EXPECT_THAT(WarningsOf(full + PodOn("b", "n1", ", status: {phase: Succeeded}")), IsEmpty());
+  EXPECT_THAT(RemarksOn(full + PodOn("b", "n1", ", status: {phase: Succeeded}")), IsEmpty());
 }
 
 TEST(InputRemarks, NameThePodsWhoseNodeIsNotThere) {
-  EXPECT_THAT(WarningsOf(std::string(kNode) + PodOn("a", "gone")),
+  EXPECT_THAT(RemarksOn(std::string(kNode) + PodOn("a", "gone")),
               ElementsAre("a pod came with a node that is not there, so it counts nowhere: "
                           "default/a (on gone)"));
   std::string many(kNode);
   for (int i = 1; i <= 5; ++i) many += PodOn(fmt::format("p{}", i), "gone");
-  EXPECT_THAT(WarningsOf(many),
+  EXPECT_THAT(RemarksOn(many),
               ElementsAre("5 pods came with a node that is not there, so they count nowhere: "
                           "default/p1 (on gone), default/p2 (on gone), default/p3 (on gone) and 2 "
                           "more"));
-  EXPECT_THAT(WarningsOf("scenario: s\nwhy: w\nsteps:\n"
-                         "- create: { object: { apiVersion: v1, kind: Pod, metadata: { name: a }, "
-                         "spec: { nodeName: n1, containers: [{ name: c }] } } }\n"
-                         "- create: { object: { apiVersion: v1, kind: Node, metadata: { name: n1 "
-                         "} } }\n- run_for: 1m\n"),
+  EXPECT_THAT(RemarksOn("scenario: s\nwhy: w\nsteps:\n"
+                        "- create: { object: { apiVersion: v1, kind: Pod, metadata: { name: a }, "
+                        "spec: { nodeName: n1, containers: [{ name: c }] } } }\n"
+                        "- create: { object: { apiVersion: v1, kind: Node, metadata: { name: n1 "
+                        "} } }\n- run_for: 1m\n"),
               IsEmpty())
       << "its node comes later";
 }
@@ -74,22 +74,22 @@ TEST(InputRemarks, NameThePodsWhoseDevicesNobodyLooksAt) {
         "resourceClaims: [{{name: gpu, resourceClaimTemplateName: t}}]}}}}\n---\n",
         name, node);
   };
-  EXPECT_THAT(WarningsOf(std::string(kNode) + pod("a", "")),
+  EXPECT_THAT(RemarksOn(std::string(kNode) + pod("a", "")),
               ElementsAre("claims of devices (spec.resourceClaims) are not looked at yet, so a "
                           "place of this pod says nothing about them: default/a"));
-  EXPECT_THAT(WarningsOf(std::string(kNode) + pod("a", "") + pod("b", "")),
+  EXPECT_THAT(RemarksOn(std::string(kNode) + pod("a", "") + pod("b", "")),
               ElementsAre(HasSubstr("a place of these 2 pods says nothing about them: default/a, "
                                     "default/b")));
-  EXPECT_THAT(WarningsOf(std::string(kNode) + pod("a", "nodeName: n1, ")), IsEmpty())
+  EXPECT_THAT(RemarksOn(std::string(kNode) + pod("a", "nodeName: n1, ")), IsEmpty())
       << "placed by somebody who may have looked";
 }
 
 TEST(Warnings, NameTheStepThatWasCreatingWhenTheRunEnded) {
   const std::string begin =
       "scenario: s\nwhy: w\nsteps:\n- create: { pod: p-$i, count: 10, every: 3s }\n";
-  EXPECT_THAT(WarningsOf(begin + "- run_for: 10s\n"),
+  EXPECT_THAT(RemarksOn(begin + "- run_for: 10s\n"),
               ElementsAre("s.yaml:4: the run ended when 4 of the 10 of this step were created"));
-  EXPECT_THAT(WarningsOf(begin + "- run_for: 27s\n"), IsEmpty());
+  EXPECT_THAT(RemarksOn(begin + "- run_for: 27s\n"), IsEmpty());
 }
 
 std::string Applied(std::string_view kind, std::string_view spec, std::string_view spec_then) {

@@ -317,7 +317,7 @@ void ContainerStatusFields(Fields& f, const k8s::ContainerStatus& status) {
   }
 }
 
-void Status(Fields& f, const k8s::PodStatus& status) {
+void StatusFields(Fields& f, const k8s::PodStatus& status) {
   f.Text("phase", NameOf(status.phase));
   f.List("conditions", status.conditions, ConditionFields);
   f.Text("nominatedNodeName", status.nominated_node_name);
@@ -340,7 +340,7 @@ std::string ToJson(const k8s::Pod& pod) {
     object.Text("kind", "Pod");
     Meta(object, pod.meta);
     object.Object("spec", [&](Fields& f) { Spec(f, pod.spec); });
-    object.Object("status", [&](Fields& f) { Status(f, pod.status); });
+    object.Object("status", [&](Fields& f) { StatusFields(f, pod.status); });
   }
   return out;
 }

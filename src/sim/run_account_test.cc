@@ -12,7 +12,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-SimulationRequest RequestFor(const std::string& cluster_and_steps) {
+SimulationRequest ScenarioOf(const std::string& cluster_and_steps) {
   SimulationRequest request;
   request.files = {{"s.yaml", "scenario: s\nwhy: w\n" + cluster_and_steps}};
   return request;
@@ -34,7 +34,7 @@ std::string ManyPods(int nodes, int pods) {
 TEST(Recounts, AreDoneAfterEveryStepWhileThereIsLittleToCount) {
   for (const auto& [nodes, pods] : {std::pair(1, 1), std::pair(19, 60), std::pair(2, 300)}) {
     SCOPED_TRACE(fmt::format("{} nodes, {} pods", nodes, pods));
-    const SimulationResult result = Outcome(RequestFor(ManyPods(nodes, pods)));
+    const SimulationResult result = Outcome(ScenarioOf(ManyPods(nodes, pods)));
     EXPECT_TRUE(result.ok());
     EXPECT_GE(result.counts.full_checks, result.counts.steps);
   }
@@ -43,7 +43,7 @@ TEST(Recounts, AreDoneAfterEveryStepWhileThereIsLittleToCount) {
 TEST(Recounts, AreDoneAtEveryHundredthStepWhereThereIsMuch) {
   for (const auto& [nodes, pods] : {std::pair(19, 301), std::pair(2, 700), std::pair(20, 300)}) {
     SCOPED_TRACE(fmt::format("{} nodes, {} pods", nodes, pods));
-    const SimulationResult result = Outcome(RequestFor(ManyPods(nodes, pods)));
+    const SimulationResult result = Outcome(ScenarioOf(ManyPods(nodes, pods)));
     EXPECT_TRUE(result.ok());
     EXPECT_GE(result.counts.full_checks, result.counts.steps / 100);
     EXPECT_LE(result.counts.full_checks, result.counts.steps / 100 + 2);
@@ -51,7 +51,7 @@ TEST(Recounts, AreDoneAtEveryHundredthStepWhereThereIsMuch) {
 }
 
 TEST(Recounts, AreDoneAtTheEndOfAShortRunToo) {
-  SimulationRequest request = RequestFor(ManyPods(30, 3));
+  SimulationRequest request = ScenarioOf(ManyPods(30, 3));
   request.until = Duration::Milliseconds(2);
   const SimulationResult result = Outcome(request);
   EXPECT_LT(result.counts.steps, 100);
@@ -61,7 +61,7 @@ TEST(Recounts, AreDoneAtTheEndOfAShortRunToo) {
 
 // What is said of the run beside the plugins that are not built.
 std::vector<std::string> WarningsOf(const std::string& cluster_and_steps) {
-  std::vector<std::string> out = Outcome(RequestFor(cluster_and_steps)).warnings;
+  std::vector<std::string> out = Outcome(ScenarioOf(cluster_and_steps)).warnings;
   std::erase_if(out, [](const std::string& warning) { return warning.starts_with("of the def"); });
   return out;
 }
@@ -137,7 +137,7 @@ constexpr const char* kNoTime =
 TEST(Progress, IsMissedWhereNoTimePassesAndWhatGoesRoundIsNamed) {
   for (const Checking checking : {Checking::kOff, Checking::kAsInTests}) {
     SimulationRequest request =
-        RequestFor(std::string(kNoTime) +
+        ScenarioOf(std::string(kNoTime) +
                    "- create: { deployment: web, replicas: 2, run_for: 0s }\n"
                    "- run_for: 1s\n");
     request.checking = checking;
@@ -151,7 +151,7 @@ TEST(Progress, IsMissedWhereNoTimePassesAndWhatGoesRoundIsNamed) {
 
 TEST(Progress, IsNotMissedWhereMuchIsDoneAtOneInstant) {
   SimulationRequest request =
-      RequestFor(std::string(kNoTime) +
+      ScenarioOf(std::string(kNoTime) +
                  "- create: { job: j, parallelism: 10, completions: 200, run_for: 0s }\n"
                  "- create: { pod: p-$i, count: 2000, every: 0s, run_for: 0s }\n"
                  "- run_for: 1s\n- expect: { succeeded: 2200 }\n");
@@ -173,7 +173,7 @@ constexpr const char* kLongSteps = R"(
 )";
 
 TEST(Until, LeavesNoExpectationAsMetThatWasNotReached) {
-  SimulationRequest request = RequestFor(std::string(kOneNode) + kLongSteps);
+  SimulationRequest request = ScenarioOf(std::string(kOneNode) + kLongSteps);
   request.until = Duration::Seconds(10);
   const SimulationResult result = Outcome(request);
   EXPECT_FALSE(result.ok());
@@ -207,7 +207,7 @@ TEST(Until, CutsWhatWasToStayTrueAndWhatWasDueLater) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
-    SimulationRequest request = RequestFor(std::string(kOneNode) + c.step);
+    SimulationRequest request = ScenarioOf(std::string(kOneNode) + c.step);
     request.until = Duration::Seconds(10);
     const SimulationResult result = Outcome(request);
     EXPECT_FALSE(result.ok());
@@ -217,7 +217,7 @@ TEST(Until, CutsWhatWasToStayTrueAndWhatWasDueLater) {
 }
 
 TEST(Until, ReachesWhatIsDueAtItsLastMoment) {
-  SimulationRequest request = RequestFor(
+  SimulationRequest request = ScenarioOf(
       std::string(kOneNode) + "- create: { pod: a }\n- run_for: 10s\n- expect: { running: 1 }\n");
   request.until = Duration::Seconds(10);
   const SimulationResult result = Outcome(request);
@@ -227,7 +227,7 @@ TEST(Until, ReachesWhatIsDueAtItsLastMoment) {
 }
 
 TEST(AnInterruption, IsNoFailure) {
-  SimulationRequest request = RequestFor(std::string(kOneNode) + kLongSteps);
+  SimulationRequest request = ScenarioOf(std::string(kOneNode) + kLongSteps);
   request.progress = [](const SimulationProgress& progress) { return progress.finished == 0; };
   const SimulationResult result = Outcome(request);
   EXPECT_TRUE(result.stopped);
@@ -239,7 +239,7 @@ TEST(AnInterruption, IsNoFailure) {
 }
 
 TEST(AnInterruption, OfAWaitLeavesTheExpectationOpen) {
-  SimulationRequest request = RequestFor(std::string(kOneNode) +
+  SimulationRequest request = ScenarioOf(std::string(kOneNode) +
                                          "- create: { pod: a }\n- expect: { pod: a, failed: 1, "
                                          "within: 1h }\n- expect: { placed: 1, for: 1h }\n");
   request.progress = [](const SimulationProgress& progress) { return progress.placed == 0; };

@@ -16,6 +16,11 @@ bool IsEmpty(const k8s::NodeSelectorTerm& term) {
 
 }  // namespace
 
+const std::optional<k8s::NodeSelector>& RequiredOf(const k8s::PodSpec& spec) {
+  static const std::optional<k8s::NodeSelector> none;
+  return spec.node_affinity ? spec.node_affinity->required : none;
+}
+
 Symbol LabelOf(const cluster::NodeFacts& node, Symbol key) {
   const auto it =
       std::lower_bound(node.labels.begin(), node.labels.end(), key,
@@ -106,6 +111,9 @@ NodeMatcher::NodeMatcher(const SymbolTable& words, const k8s::StringMap& node_se
   if (!required) return;
   for (const k8s::NodeSelectorTerm& term : required->terms) terms_.emplace_back(term, words_);
 }
+
+NodeMatcher::NodeMatcher(const SymbolTable& words, const k8s::PodSpec& spec)
+    : NodeMatcher(words, spec.node_selector, RequiredOf(spec)) {}
 
 bool NodeMatcher::Matches(const cluster::NodeFacts& node, std::string_view name) const {
   for (const auto& [key, value] : labels_) {

@@ -46,6 +46,7 @@ class NodeMatcher {
  public:
   NodeMatcher(const SymbolTable& words, const k8s::StringMap& node_selector,
               const std::optional<k8s::NodeSelector>& required);
+  NodeMatcher(const SymbolTable& words, const k8s::PodSpec& spec);
 
   [[nodiscard]] bool Matches(const cluster::NodeFacts& node, std::string_view name) const;
   [[nodiscard]] bool Current() const { return words_.Current(); }
@@ -75,6 +76,9 @@ class NodePreference {
   WordLookup words_;
   std::vector<Term> terms_;
 };
+
+// The terms of a pod's required affinity to nodes, if it has one.
+const std::optional<k8s::NodeSelector>& RequiredOf(const k8s::PodSpec& spec);
 
 // The value of a label, invalid if the node does not have it.
 Symbol LabelOf(const cluster::NodeFacts& node, Symbol key);

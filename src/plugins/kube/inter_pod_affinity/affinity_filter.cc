@@ -3,17 +3,12 @@
 #include <algorithm>
 #include <array>
 
+#include "plugins/common/row_blocks.h"
+
 namespace knx::plugins {
 
 using cluster::PodSelectorId;
 using cluster::Topology;
-
-namespace {
-
-// Rows that are judged by one key after the other while what is known of them is at hand.
-constexpr std::size_t kBlock = 256;
-
-}  // namespace
 
 PodAffinityFilter::PodAffinityFilter(const framework::PodView& pod) {
   const cluster::Kinship& kinship = pod.state.kinship();
@@ -97,9 +92,8 @@ void PodAffinityFilter::Planned(cluster::PodId pod) {
 
 void PodAffinityFilter::Filter(framework::NodeRows nodes, framework::Verdicts& out) const {
   if (forbidden_ == 0 || ignores_plan_) return;
-  std::array<Reason, kBlock> found;
-  for (std::size_t begin = 0; begin < nodes.size(); begin += kBlock) {
-    const framework::NodeRows block = nodes.subspan(begin, std::min(kBlock, nodes.size() - begin));
+  std::array<Reason, kRowsInBlock> found;
+  ForEachBlock(nodes, [&](std::size_t begin, framework::NodeRows block) {
     found.fill(kNone);
     for (const OfKey& key : keys_) {
       const std::uint32_t* const domains = key.near.topology().domains().data();
@@ -115,7 +109,7 @@ void PodAffinityFilter::Filter(framework::NodeRows nodes, framework::Verdicts& o
                  hopeless ? framework::Code::kUnresolvable : framework::Code::kUnschedulable,
                  found[i]);
     }
-  }
+  });
 }
 
 void PodAffinityFilter::Explain(const framework::Verdict& verdict,

@@ -20,21 +20,15 @@ namespace {
 constexpr std::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
 constexpr std::string_view kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
 
-// What Explain is told.
-enum Detail : std::uint64_t { kPodMismatch, kAddedMismatch };
-
-const std::optional<k8s::NodeSelector>& RequiredOf(const k8s::PodSpec& spec) {
-  static const std::optional<k8s::NodeSelector> none;
-  return spec.node_affinity ? spec.node_affinity->required : none;
-}
-
 class AffinityFilter final : public framework::NodeFilter {
+  enum Detail : std::uint64_t { kPodMismatch, kAddedMismatch };  // what Explain is told
+
  public:
   AffinityFilter(const cluster::State& state, const k8s::NodeAffinity& added,
                  const k8s::PodSpec& spec)
       : nodes_(state.nodes()),
         added_(state.words(), {}, added.required),
-        pod_(state.words(), spec.node_selector, RequiredOf(spec)) {}
+        pod_(state.words(), spec) {}
 
   void Filter(framework::NodeRows nodes, framework::Verdicts& out) const override {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -176,7 +170,7 @@ bool NodeAffinity::MayHelp(const framework::ClusterEvent& event,
   const std::string& node_name = nodes.name(event.row);
   if (!NodeMatcher(pod.state.words(), {}, added_.required).Matches(now, node_name)) return false;
   const k8s::PodSpec& spec = pod.pod_class.spec;
-  const NodeMatcher matcher(pod.state.words(), spec.node_selector, RequiredOf(spec));
+  const NodeMatcher matcher(pod.state.words(), spec);
   return matcher.Matches(now, node_name) &&
          (event.node_before == nullptr || !matcher.Matches(*event.node_before, node_name));
 }

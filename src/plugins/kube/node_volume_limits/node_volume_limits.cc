@@ -21,9 +21,6 @@ using cluster::Volumes;
 using framework::Code;
 using framework::EventKind;
 
-// What Explain is told.
-enum Detail : std::uint64_t { kTooMany, kNoClaim };
-
 bool MayBeAttached(const k8s::Volume& volume) {
   return volume.source == k8s::VolumeSource::kClaim ||
          volume.source == k8s::VolumeSource::kEphemeral || k8s::IsMigratable(volume.source);
@@ -41,6 +38,8 @@ struct Wanted {
 };
 
 class LimitsFilter final : public framework::NodeFilter {
+  enum Detail : std::uint64_t { kTooMany, kNoClaim };  // what Explain is told
+
  public:
   explicit LimitsFilter(const framework::PodView& pod) : state_(pod.state) {
     for (std::size_t i = 0; i < kKinds.size(); ++i) {

@@ -21,18 +21,18 @@ using framework::Code;
 using framework::EventKind;
 using k8s::VolumeSource;
 
-constexpr const char* kDriver = "disks.example.com";
+constexpr const char* kLimitedDriver = "disks.example.com";
 constexpr const char* kEbs = "ebs.csi.aws.com";
-const testing::Answer kTooMany = testing::NotNow({"node(s) exceed max volume count"});
+const testing::Answer kOverLimit = testing::NotNow({"node(s) exceed max volume count"});
 
 // A node to which `limit` volumes of the driver can be attached, and claims a, b and c of it.
-struct Cluster {
-  explicit Cluster(std::optional<std::int32_t> limit) {
+struct AttachingNode {
+  explicit AttachingNode(std::optional<std::int32_t> limit) {
     row = AddNode(state, NodeBuilder("n"));
-    state.UpsertObject(MakeCsiNode("n", {{kDriver, limit}, {kEbs, limit}}));
-    state.UpsertObject(MakeClass("fast", kDriver));
+    state.UpsertObject(MakeCsiNode("n", {{kLimitedDriver, limit}, {kEbs, limit}}));
+    state.UpsertObject(MakeClass("fast", kLimitedDriver));
     for (const std::string name : {"a", "b", "c"}) {
-      state.UpsertObject(VolumeBuilder("pv-" + name).Csi(kDriver, "h-" + name).For(name));
+      state.UpsertObject(VolumeBuilder("pv-" + name).Csi(kLimitedDriver, "h-" + name).For(name));
       state.UpsertObject(ClaimBuilder(name).BoundTo("pv-" + name));
     }
   }
@@ -93,14 +93,14 @@ TEST(NodeVolumeLimits, CountsWhatPodsBring) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
-    Cluster cluster(c.limit);
+    AttachingNode cluster(c.limit);
     for (PodBuilder present : c.present) AddPod(cluster.state, present.On("n"));
-    EXPECT_EQ(cluster.Ask(c.wanted), c.fits ? testing::Fits() : kTooMany);
+    EXPECT_EQ(cluster.Ask(c.wanted), c.fits ? testing::Fits() : kOverLimit);
   }
 }
 
 TEST(NodeVolumeLimits, CountsVolumesThatAreStillToBeMade) {
-  Cluster cluster(1);
+  AttachingNode cluster(1);
   cluster.state.UpsertObject(ClaimBuilder("new").Class("fast"));
   cluster.state.UpsertObject(ClaimBuilder("other").Class("fast"));
   cluster.state.UpsertObject(MakeClass("old", "kubernetes.io/aws-ebs"));
@@ -108,69 +108,69 @@ TEST(NodeVolumeLimits, CountsVolumesThatAreStillToBeMade) {
   cluster.state.UpsertObject(MakeClass("files", "kubernetes.io/azure-file"));
   cluster.state.UpsertObject(ClaimBuilder("file").Class("files"));
   EXPECT_EQ(cluster.Ask(PodBuilder("p").Claim("new")), testing::Fits());
-  EXPECT_EQ(cluster.Ask(PodBuilder("q").Claim("new").Claim("other")), kTooMany);
+  EXPECT_EQ(cluster.Ask(PodBuilder("q").Claim("new").Claim("other")), kOverLimit);
   EXPECT_EQ(cluster.Ask(PodBuilder("r").Claim("new").Claim("ebs")), testing::Fits());
   EXPECT_EQ(cluster.Ask(PodBuilder("s").Claim("ebs").Disk(VolumeSource::kAwsEbs, "vol-1")),
-            kTooMany);
+            kOverLimit);
   EXPECT_EQ(cluster.Ask(PodBuilder("t").Claim("new").Claim("file")), testing::Fits());
 }
 
 TEST(NodeVolumeLimits, CountsWhatIsAttached) {
-  Cluster cluster(2);
-  cluster.state.UpsertObject(MakeAttachment("at-a", kDriver, "n", "pv-a"));
+  AttachingNode cluster(2);
+  cluster.state.UpsertObject(MakeAttachment("at-a", kLimitedDriver, "n", "pv-a"));
   EXPECT_EQ(cluster.Ask(PodBuilder("p").Claim("b")), testing::Fits());
   AddPod(cluster.state, PodBuilder("there").Claim("a").On("n"));
   EXPECT_EQ(cluster.Ask(PodBuilder("q").Claim("b")), testing::Fits()) << "the same volume";
-  cluster.state.UpsertObject(MakeAttachment("at-c", kDriver, "n", "pv-c"));
-  EXPECT_EQ(cluster.Ask(PodBuilder("r").Claim("b")), kTooMany);
-  EXPECT_EQ(cluster.Ask(PodBuilder("s").Claim("c")), kTooMany)
+  cluster.state.UpsertObject(MakeAttachment("at-c", kLimitedDriver, "n", "pv-c"));
+  EXPECT_EQ(cluster.Ask(PodBuilder("r").Claim("b")), kOverLimit);
+  EXPECT_EQ(cluster.Ask(PodBuilder("s").Claim("c")), kOverLimit)
       << "a volume that no pod uses counts twice, as in kube-scheduler";
 }
 
 TEST(NodeVolumeLimits, WithoutACsiNodeThereIsNoLimit) {
-  Cluster cluster(0);
-  EXPECT_EQ(cluster.Ask(PodBuilder("p").Claim("a")), kTooMany);
+  AttachingNode cluster(0);
+  EXPECT_EQ(cluster.Ask(PodBuilder("p").Claim("a")), kOverLimit);
   cluster.state.RemoveObject(MakeCsiNode("n", {}));
   EXPECT_EQ(cluster.Ask(PodBuilder("q").Claim("a")), testing::Fits());
 }
 
 TEST(NodeVolumeLimits, SkipsPodsThatBringNothingToAttach) {
-  Cluster cluster(0);
+  AttachingNode cluster(0);
   const auto ask = [&](const k8s::Pod& pod) {
     return cluster.plugin.PreFilter(testing::View(cluster.state, AddPod(cluster.state, pod)))
         .outcome.code;
   };
   EXPECT_EQ(ask(PodBuilder("p")), Code::kSkip);
   EXPECT_EQ(ask(PodBuilder("q").Disk(VolumeSource::kRbd, "i")), Code::kSkip);
-  EXPECT_EQ(ask(PodBuilder("r").Disk(VolumeSource::kCsi, kDriver)), Code::kSkip);
+  EXPECT_EQ(ask(PodBuilder("r").Disk(VolumeSource::kCsi, kLimitedDriver)), Code::kSkip);
   EXPECT_EQ(ask(PodBuilder("s").Ephemeral("v")), Code::kSuccess);
   EXPECT_EQ(ask(PodBuilder("t").Disk(VolumeSource::kAzureFile, "f")), Code::kSuccess);
 }
 
 TEST(NodeVolumeLimits, SaysWhichClaimIsMissing) {
-  Cluster cluster(1);
+  AttachingNode cluster(1);
   EXPECT_EQ(cluster.Ask(PodBuilder("p").Claim("x")),
             testing::Never({"looking up PVC default/x: persistentvolumeclaim \"x\" not found"}));
 }
 
 TEST(NodeVolumeLimits, FollowsWhatChanges) {
-  Cluster cluster(1);
+  AttachingNode cluster(1);
   const cluster::PodId pod = AddPod(cluster.state, PodBuilder("p").Claim("a"));
   const auto prepared = cluster.plugin.PreFilter(testing::View(cluster.state, pod));
   const cluster::PodId other = AddPod(cluster.state, PodBuilder("q").Claim("b").On("n"));
-  EXPECT_EQ(testing::Judge(prepared, cluster.row), kTooMany);
-  cluster.state.UpsertObject(MakeCsiNode("n", {{kDriver, 2}}));
+  EXPECT_EQ(testing::Judge(prepared, cluster.row), kOverLimit);
+  cluster.state.UpsertObject(MakeCsiNode("n", {{kLimitedDriver, 2}}));
   EXPECT_EQ(testing::Judge(prepared, cluster.row), testing::Fits());
-  cluster.state.UpsertObject(MakeCsiNode("n", {{kDriver, 1}}));
+  cluster.state.UpsertObject(MakeCsiNode("n", {{kLimitedDriver, 1}}));
   cluster.state.RemovePod(other);
   EXPECT_EQ(testing::Judge(prepared, cluster.row), testing::Fits());
   EXPECT_TRUE(prepared.filter->Current());
-  cluster.state.UpsertObject(VolumeBuilder("pv-a").Csi(kDriver, "h-new").For("a"));
+  cluster.state.UpsertObject(VolumeBuilder("pv-a").Csi(kLimitedDriver, "h-new").For("a"));
   EXPECT_FALSE(prepared.filter->Current());
 }
 
 TEST(NodeVolumeLimits, IsHelpedByHigherLimitsAndVolumesThatGo) {
-  Cluster cluster(1);
+  AttachingNode cluster(1);
   const cluster::PodId id =
       AddPod(cluster.state, PodBuilder("p").Claim("a").Disk(VolumeSource::kAwsEbs, "vol-1"));
   const cluster::PodId disk_only =
@@ -186,7 +186,9 @@ TEST(NodeVolumeLimits, IsHelpedByHigherLimitsAndVolumesThatGo) {
     return cluster.plugin.MayHelp(event,
                                   testing::View(cluster.state, waiting.valid() ? waiting : id));
   };
-  const auto limit = [](std::optional<std::int32_t> n) { return MakeCsiNode("n", {{kDriver, n}}); };
+  const auto limit = [](std::optional<std::int32_t> n) {
+    return MakeCsiNode("n", {{kLimitedDriver, n}});
+  };
   EXPECT_TRUE(helps(EventKind::kCsiNodeAdd, limit(1)));
   EXPECT_TRUE(helps(EventKind::kCsiNodeUpdate, limit(2), limit(1)));
   EXPECT_FALSE(helps(EventKind::kCsiNodeUpdate, limit(1), limit(2)));

@@ -6,29 +6,10 @@
 #include "k8s/selector.h"
 
 namespace knx::plugins {
-namespace {
-
-const std::optional<k8s::NodeSelector>& RequiredOf(const k8s::PodSpec& spec) {
-  static const std::optional<k8s::NodeSelector> none;
-  return spec.node_affinity ? spec.node_affinity->required : none;
-}
-
-bool Tolerated(const std::vector<k8s::Taint>& taints,
-               const std::vector<k8s::Toleration>& tolerations) {
-  return std::all_of(taints.begin(), taints.end(), [&](const k8s::Taint& taint) {
-    const bool hard = taint.effect == k8s::TaintEffect::kNoSchedule ||
-                      taint.effect == k8s::TaintEffect::kNoExecute;
-    return !hard || k8s::Tolerates(tolerations, taint);
-  });
-}
-
-}  // namespace
-
 SpreadCounts::SpreadCounts(const framework::PodView& pod, SpreadConstraints constraints)
     : state_(pod.state),
       constraints_(std::move(constraints)),
-      required_(pod.state.words(), pod.pod_class.spec.node_selector,
-                RequiredOf(pod.pod_class.spec)),
+      required_(pod.state.words(), pod.pod_class.spec),
       taint_sets_(pod.state.taint_sets().size()) {
   const cluster::Kinship& kinship = pod.state.kinship();
   const cluster::Relation& relation = kinship.Get(pod.relation);
@@ -44,7 +25,7 @@ SpreadCounts::SpreadCounts(const framework::PodView& pod, SpreadConstraints cons
   if (asks_for_taints) {
     for (std::uint32_t id = 0; id < taint_sets_; ++id) {
       tolerated_.push_back(
-          Tolerated(pod.state.taint_sets().Get({id}), pod.pod_class.spec.tolerations));
+          k8s::ToleratesToBeOn(pod.state.taint_sets().Get({id}), pod.pod_class.spec.tolerations));
     }
   }
   state_.nodes().present().ForEach([&](std::uint32_t row) {

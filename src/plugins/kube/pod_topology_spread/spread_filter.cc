@@ -3,13 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "plugins/common/row_blocks.h"
+
 namespace knx::plugins {
-namespace {
-
-// Rows that are judged by one constraint after the other while what is known of them is at hand.
-constexpr std::size_t kBlock = 256;
-
-}  // namespace
 
 void SpreadFilter::FindLimits() {
   limits_.clear();
@@ -22,9 +18,8 @@ void SpreadFilter::FindLimits() {
 }
 
 void SpreadFilter::Filter(framework::NodeRows nodes, framework::Verdicts& out) const {
-  std::array<Detail, kBlock> found;
-  for (std::size_t begin = 0; begin < nodes.size(); begin += kBlock) {
-    const framework::NodeRows block = nodes.subspan(begin, std::min(kBlock, nodes.size() - begin));
+  std::array<Detail, kRowsInBlock> found;
+  ForEachBlock(nodes, [&](std::size_t begin, framework::NodeRows block) {
     found.fill(kFits);
     for (std::size_t c = 0; c < limits_.size(); ++c) {
       const SpreadCounts::Count& count = counts_.counts()[c];
@@ -47,7 +42,7 @@ void SpreadFilter::Filter(framework::NodeRows nodes, framework::Verdicts& out) c
                  hopeless ? framework::Code::kUnresolvable : framework::Code::kUnschedulable,
                  found[i]);
     }
-  }
+  });
 }
 
 void SpreadFilter::Explain(const framework::Verdict& verdict,

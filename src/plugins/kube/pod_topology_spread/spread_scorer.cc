@@ -5,17 +5,11 @@
 
 #include "k8s/names.h"
 #include "plugins/common/go_math.h"
+#include "plugins/common/row_blocks.h"
 
 namespace knx::plugins {
 
 using cluster::Topology;
-
-namespace {
-
-// Rows that are scored by one constraint after the other while what they have got is at hand.
-constexpr std::size_t kBlock = 256;
-
-}  // namespace
 
 SpreadScorer::SpreadScorer(const framework::PodView& pod, SpreadConstraints constraints)
     : state_(pod.state), counts_(pod, std::move(constraints)) {
@@ -115,19 +109,18 @@ void SpreadScorer::OnFeasible(framework::NodeRows feasible) {
 }
 
 void SpreadScorer::Score(framework::NodeRows nodes, std::span<std::int64_t> raw) const {
-  std::array<double, kBlock> scores;
-  for (std::size_t begin = 0; begin < nodes.size(); begin += kBlock) {
-    const framework::NodeRows block = nodes.subspan(begin, std::min(kBlock, nodes.size() - begin));
+  std::array<double, kRowsInBlock> scores;
+  ForEachBlock(nodes, [&](std::size_t begin, framework::NodeRows block) {
     scores.fill(0);
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       AddPart(parts_[p], *counts_.counts()[p].topology, block, scores.data());
     }
     for (std::size_t i = 0; i < block.size(); ++i) raw[begin + i] = RoundHalfUp(scores[i]);
-    if (!some_ignored_) continue;
+    if (!some_ignored_) return;
     for (std::size_t i = 0; i < block.size(); ++i) {
       if (Ignored(block[i])) raw[begin + i] = framework::kIgnored;
     }
-  }
+  });
 }
 
 void SpreadScorer::AddPart(const Part& part, const Topology& topology, framework::NodeRows nodes,

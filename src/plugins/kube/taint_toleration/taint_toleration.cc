@@ -16,14 +16,6 @@ namespace {
 using Taints = std::vector<k8s::Taint>;
 using Tolerations = std::vector<k8s::Toleration>;
 
-bool Tolerated(const Taints& taints, const Tolerations& tolerations) {
-  return std::all_of(taints.begin(), taints.end(), [&](const k8s::Taint& taint) {
-    const bool hard = taint.effect == k8s::TaintEffect::kNoSchedule ||
-                      taint.effect == k8s::TaintEffect::kNoExecute;
-    return !hard || k8s::Tolerates(tolerations, taint);
-  });
-}
-
 std::int64_t CountUntoleratedSoft(const Taints& taints, const Tolerations& tolerations) {
   return std::count_if(taints.begin(), taints.end(), [&](const k8s::Taint& taint) {
     return taint.effect == k8s::TaintEffect::kPreferNoSchedule &&
@@ -36,7 +28,7 @@ class ToleratedFilter final : public framework::NodeFilter {
   ToleratedFilter(const cluster::State& state, const Tolerations& tolerations) : state_(state) {
     const cluster::TaintSets& sets = state.taint_sets();
     for (std::uint32_t id = 0; id < sets.size(); ++id) {
-      tolerated_.push_back(Tolerated(sets.Get({id}), tolerations));
+      tolerated_.push_back(k8s::ToleratesToBeOn(sets.Get({id}), tolerations));
     }
   }
 
@@ -111,10 +103,10 @@ bool TaintToleration::MayHelp(const framework::ClusterEvent& event,
   if (event.kind == framework::EventKind::kOwnTolerations) return true;
   const Tolerations& tolerations = pod.pod_class.spec.tolerations;
   const cluster::TaintSets& sets = pod.state.taint_sets();
-  const bool was_tolerated =
-      event.node_before != nullptr && Tolerated(sets.Get(event.node_before->taints), tolerations);
+  const bool was_tolerated = event.node_before != nullptr &&
+                             k8s::ToleratesToBeOn(sets.Get(event.node_before->taints), tolerations);
   return !was_tolerated &&
-         Tolerated(sets.Get(pod.state.nodes().facts(event.row).taints), tolerations);
+         k8s::ToleratesToBeOn(sets.Get(pod.state.nodes().facts(event.row).taints), tolerations);
 }
 
 framework::PreFilterResult TaintToleration::PreFilter(const framework::PodView& pod) const {

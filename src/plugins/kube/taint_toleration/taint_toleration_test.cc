@@ -14,11 +14,11 @@ using cluster::testing::NodeBuilder;
 using cluster::testing::PodBuilder;
 using framework::EventKind;
 using Effect = k8s::TaintEffect;
-using Op = k8s::TolerationOperator;
+using Operator = k8s::TolerationOperator;
 
 const testing::Answer kUntolerated = testing::Never({"node(s) had untolerated taint(s)"});
 
-k8s::Toleration Tolerate(std::string key, std::string value, Op op = Op::kEqual,
+k8s::Toleration Tolerate(std::string key, std::string value, Operator op = Operator::kEqual,
                          Effect effect = Effect::kNone) {
   return {std::move(key), std::move(value), op, effect, {}};
 }
@@ -38,14 +38,17 @@ TEST(TaintToleration, RejectsHardTaintsThatAreNotTolerated) {
       {"no effect at all", {{"a", "1", Effect::kNone}}, {}, true},
       {"tolerated", {{"a", "1", Effect::kNoSchedule}}, {Tolerate("a", "1")}, true},
       {"another value", {{"a", "1", Effect::kNoSchedule}}, {Tolerate("a", "2")}, false},
-      {"any value", {{"a", "1", Effect::kNoSchedule}}, {Tolerate("a", "", Op::kExists)}, true},
+      {"any value",
+       {{"a", "1", Effect::kNoSchedule}},
+       {Tolerate("a", "", Operator::kExists)},
+       true},
       {"another effect",
        {{"a", "1", Effect::kNoSchedule}},
-       {Tolerate("a", "1", Op::kEqual, Effect::kNoExecute)},
+       {Tolerate("a", "1", Operator::kEqual, Effect::kNoExecute)},
        false},
       {"everything",
        {{"a", "1", Effect::kNoSchedule}, {"b", "2", Effect::kNoExecute}},
-       {Tolerate("", "", Op::kExists)},
+       {Tolerate("", "", Operator::kExists)},
        true},
       {"one of two",
        {{"a", "1", Effect::kNoSchedule}, {"b", "2", Effect::kNoSchedule}},
@@ -93,12 +96,12 @@ TEST(TaintToleration, PrefersNodesWithFewerSoftTaints) {
   EXPECT_EQ(ask(PodBuilder("no tolerations")), (Scores{100, 67, 0, 100}));
   EXPECT_EQ(ask(PodBuilder("a").Tolerates(Tolerate("a", "1"))), (Scores{100, 100, 0, 100}));
   EXPECT_EQ(ask(PodBuilder("a, softly")
-                    .Tolerates(Tolerate("a", "1", Op::kEqual, Effect::kPreferNoSchedule))),
+                    .Tolerates(Tolerate("a", "1", Operator::kEqual, Effect::kPreferNoSchedule))),
             (Scores{100, 100, 0, 100}));
   EXPECT_EQ(ask(PodBuilder("a, hard only")
-                    .Tolerates(Tolerate("a", "1", Op::kEqual, Effect::kNoSchedule))),
+                    .Tolerates(Tolerate("a", "1", Operator::kEqual, Effect::kNoSchedule))),
             (Scores{100, 67, 0, 100}));
-  EXPECT_EQ(ask(PodBuilder("all").Tolerates(Tolerate("", "", Op::kExists))),
+  EXPECT_EQ(ask(PodBuilder("all").Tolerates(Tolerate("", "", Operator::kExists))),
             (Scores{100, 100, 100, 100}));
 }
 

@@ -18,15 +18,12 @@ using cluster::testing::VolumeBuilder;
 using framework::Code;
 using framework::StepResult;
 
-constexpr const char* kDriver = "disks.example.com";
-constexpr const char* kNone = "kubernetes.io/no-provisioner";
-
 class BindingSteps : public ::testing::Test {
  protected:
   BindingSteps() {
     a_ = AddNode(state_, NodeBuilder("a").Label("zone", "a"));
-    state_.UpsertObject(MakeClass("local", kNone));
-    state_.UpsertObject(MakeClass("fast", kDriver));
+    state_.UpsertObject(MakeClass("local", "kubernetes.io/no-provisioner"));
+    state_.UpsertObject(MakeClass("fast", "disks.example.com"));
   }
   void TearDown() override { EXPECT_EQ(state_.Verify().value_or("equal"), "equal"); }
 

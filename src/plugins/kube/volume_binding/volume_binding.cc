@@ -85,19 +85,12 @@ bool HelpsByDriver(const framework::ClusterEvent& event, const framework::PodVie
   return used && before->storage_capacity && !now->storage_capacity;
 }
 
-std::optional<std::int64_t> LimitOf(const k8s::CsiStorageCapacity& capacity) {
-  const auto& limit =
-      capacity.maximum_volume_size ? capacity.maximum_volume_size : capacity.capacity;
-  if (!limit) return std::nullopt;
-  return limit->Value();
-}
-
 bool HelpsByCapacity(const framework::ClusterEvent& event) {
   const auto* now = ObjectOf<k8s::CsiStorageCapacity>(event);
   const auto* before = ObjectBefore<k8s::CsiStorageCapacity>(event);
   if (now == nullptr || before == nullptr) return true;
-  const std::optional<std::int64_t> limit = LimitOf(*now);
-  const std::optional<std::int64_t> old_limit = LimitOf(*before);
+  const std::optional<k8s::Quantity>& limit = LargestVolume(*now);
+  const std::optional<k8s::Quantity>& old_limit = LargestVolume(*before);
   return limit && (!old_limit || *limit > *old_limit);
 }
 

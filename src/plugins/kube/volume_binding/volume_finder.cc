@@ -13,11 +13,6 @@ namespace {
 using cluster::NodeRow;
 using cluster::Volumes;
 
-// What a driver can make at most in one piece; the more exact number wins.
-const std::optional<k8s::Quantity>& LimitOf(const k8s::CsiStorageCapacity& capacity) {
-  return capacity.maximum_volume_size ? capacity.maximum_volume_size : capacity.capacity;
-}
-
 bool IsMigrated(const Volumes& volumes, std::string_view node, std::string_view plugin) {
   if (k8s::MigratedDriver(plugin).empty()) return false;
   const k8s::CsiNode* csi = volumes.FindCsiNode(node);
@@ -27,6 +22,10 @@ bool IsMigrated(const Volumes& volumes, std::string_view node, std::string_view 
 }
 
 }  // namespace
+
+const std::optional<k8s::Quantity>& LargestVolume(const k8s::CsiStorageCapacity& capacity) {
+  return capacity.maximum_volume_size ? capacity.maximum_volume_size : capacity.capacity;
+}
 
 VolumeFinder::VolumeFinder(const cluster::State& state, const PodClaims& claims)
     : state_(state), words_(state.words()) {
@@ -91,7 +90,7 @@ VolumeFinder::Provisioning VolumeFinder::PrepareProvisioning(
   out.needs_capacity = claim.request && driver != nullptr && driver->storage_capacity;
   if (!out.needs_capacity) return out;
   for (const auto& [key, capacity] : volumes.CapacitiesOf(storage_class->meta.name)) {
-    const std::optional<k8s::Quantity>& limit = LimitOf(capacity);
+    const std::optional<k8s::Quantity>& limit = LargestVolume(capacity);
     if (!limit || limit->Value() < claim.request->Value() || !capacity.node_topology) continue;
     out.with_capacity.push_back(MatcherOf(*capacity.node_topology, words_));
   }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,9 @@
 #include "plugins/kube/volume_binding/pod_claims.h"
 
 namespace knx::plugins {
+
+// What a driver can make at most in one piece; the more exact number wins.
+const std::optional<k8s::Quantity>& LargestVolume(const k8s::CsiStorageCapacity& capacity);
 
 class VolumeFinder {
  public:

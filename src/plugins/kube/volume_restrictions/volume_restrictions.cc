@@ -16,9 +16,6 @@ using framework::EventKind;
 using framework::Outcome;
 using k8s::VolumeSource;
 
-// What Explain is told.
-enum Detail : std::uint64_t { kDisk, kClaimInUse };
-
 bool HaveOneInCommon(const std::vector<std::string>& a, const std::vector<std::string>& b) {
   return std::any_of(a.begin(), a.end(), [&](const std::string& text) {
     return std::find(b.begin(), b.end(), text) != b.end();
@@ -49,6 +46,8 @@ bool Conflict(const std::vector<k8s::Volume>& a, const std::vector<k8s::Volume>&
 }
 
 class RestrictionsFilter final : public framework::NodeFilter {
+  enum Detail : std::uint64_t { kDisk, kClaimInUse };  // what Explain is told
+
  public:
   RestrictionsFilter(const framework::PodView& pod, std::vector<k8s::Volume> disks,
                      std::vector<std::string> exclusive)

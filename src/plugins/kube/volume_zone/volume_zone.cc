@@ -32,10 +32,10 @@ std::string_view PresentWord(std::string_view label) {
 }
 
 // Where a volume is, by one label: any of these values.
-struct Topology {
+struct VolumePlace {
   std::string_view key;
   std::vector<std::string> values;  // sorted, unique
-  friend bool operator==(const Topology&, const Topology&) = default;
+  friend bool operator==(const VolumePlace&, const VolumePlace&) = default;
 };
 
 std::string_view Trimmed(std::string_view text) {
@@ -61,7 +61,7 @@ std::optional<std::vector<std::string>> SplitZones(std::string_view text) {
   return out;
 }
 
-void AddTopologies(const k8s::PersistentVolume& volume, std::vector<Topology>& out) {
+void AddTopologies(const k8s::PersistentVolume& volume, std::vector<VolumePlace>& out) {
   for (const std::string_view key : kTopologyLabels) {
     const std::string* value = k8s::FindValue(volume.meta.labels, key);
     if (value == nullptr) continue;
@@ -69,14 +69,14 @@ void AddTopologies(const k8s::PersistentVolume& volume, std::vector<Topology>& o
   }
 }
 
-std::vector<Topology> TopologiesOf(const k8s::PersistentVolume& volume) {
-  std::vector<Topology> out;
+std::vector<VolumePlace> TopologiesOf(const k8s::PersistentVolume& volume) {
+  std::vector<VolumePlace> out;
   AddTopologies(volume, out);
   return out;
 }
 
 // Where the volumes of the claims are, or why that cannot be said.
-Outcome FindTopologies(const framework::PodView& pod, std::vector<Topology>& out) {
+Outcome FindTopologies(const framework::PodView& pod, std::vector<VolumePlace>& out) {
   const Volumes& volumes = pod.state.volumes();
   for (const cluster::ClaimUse& use : pod.pod_class.claims) {
     if (use.ephemeral) continue;
@@ -101,7 +101,7 @@ Outcome FindTopologies(const framework::PodView& pod, std::vector<Topology>& out
 
 class ZoneFilter final : public framework::NodeFilter {
  public:
-  ZoneFilter(const cluster::State& state, const std::vector<Topology>& topologies)
+  ZoneFilter(const cluster::State& state, const std::vector<VolumePlace>& topologies)
       : state_(state), words_(state.words()) {
     for (std::size_t i = 0; i < kKinds.size(); ++i) {
       seen_[i] = state.volumes().generation(kKinds[i]);
@@ -109,7 +109,7 @@ class ZoneFilter final : public framework::NodeFilter {
     for (std::size_t i = 0; i < kTopologyLabels.size(); ++i) {
       labels_[i] = words_.Find(kTopologyLabels[i]);
     }
-    for (const Topology& topology : topologies) {
+    for (const VolumePlace& topology : topologies) {
       Condition& condition = conditions_.emplace_back();
       condition.key = words_.Find(topology.key);
       condition.present_key = words_.Find(PresentWord(topology.key));
@@ -208,7 +208,7 @@ framework::PreFilterResult VolumeZone::PreFilter(const framework::PodView& pod) 
     result.outcome = Outcome::Skip();
     return result;
   }
-  std::vector<Topology> topologies;
+  std::vector<VolumePlace> topologies;
   result.outcome = FindTopologies(pod, topologies);
   if (!result.outcome.ok()) {
     // What claims say changes with nothing that the engine watches.
