@@ -30,11 +30,11 @@ run_style() {
 }
 
 run_headers() {
-  scripts/build.sh release --tests lone_headers
+  scripts/build.sh lint --tests lone_headers
 }
 
 run_tidy() {
-  scripts/build.sh release --tests
+  scripts/build.sh lint --tests
   echo "== clang-tidy"
   scripts/tidy.py
 }

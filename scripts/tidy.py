@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""clang-tidy over the sources (not the tests), with the flags of build/release. A file that passed
+"""clang-tidy over the sources (not the tests), with the flags of build/lint. A file that passed
 is not looked at again until it, a header of ours that it includes, its flags or .clang-tidy change:
 a full run takes minutes, the usual one seconds."""
 
@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-BUILD = ROOT / "build" / "release"
+BUILD = ROOT / "build" / "lint"
 PASSED = ROOT / "build" / "tidy"
 CLANG_TIDY = "clang-tidy-19"
 
