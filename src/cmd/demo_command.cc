@@ -30,6 +30,7 @@ Result<int> RunDemo(const DemoOptions& options) {
     return 0;
   }
   sim::SimulationRequest request;
+  request.checking = sim::Checking::kSparing;
   request.files.push_back({.name = "demo.yaml", .text = std::string(DemoScenario())});
   request.keep_log = false;
   const bool watched = !options.once && IsTerminal(Stream::kErr);

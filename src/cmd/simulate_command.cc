@@ -116,6 +116,7 @@ Result<Duration> ParseUntil(const std::string& text) {
 
 Result<sim::SimulationRequest> RequestOf(const SimulateOptions& options, Inputs& inputs) {
   sim::SimulationRequest request;
+  request.checking = sim::Checking::kSparing;
   KNX_TRY_DONE(CheckStandardInput(options));
   for (const std::string& path : options.files) {
     KNX_TRY(sim::TextFile file, ReadTextFile(path, inputs));

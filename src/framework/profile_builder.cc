@@ -159,22 +159,28 @@ SourcePlace PlaceOf(const ProfileConfiguration& profile, const KnownPlugin& plug
 
 using Names = std::vector<std::string_view>;
 
-// Of plugins that the file names; gives the others that are not built.
+// One line for those that the file names; gives the others that are not built.
 Names WarnOfNamedPlugins(const ProfileConfiguration& profile, Registry registry,
                          std::vector<std::string>& out) {
   Names unnamed;
+  std::vector<std::pair<SourcePlace, std::string_view>> named;
   for (const KnownPlugin& plugin : KnownPlugins()) {
     if (FindEntry(registry, plugin) != nullptr || !profile.resolved.Contains(&plugin)) continue;
     SourcePlace place = PlaceOf(profile, plugin);
     if (place.line == 0) {
       unnamed.push_back(plugin.name);
-      continue;
+    } else {
+      named.emplace_back(std::move(place), plugin.name);
     }
-    out.push_back(At(std::move(place),
-                     fmt::format("profile {:?}: plugin {} is known but not built yet, so it has no "
-                                 "effect",
-                                 profile.scheduler_name, plugin.name)));
   }
+  if (named.empty()) return unnamed;
+  std::sort(named.begin(), named.end(),
+            [](const auto& a, const auto& b) { return a.first.line < b.first.line; });
+  Names names;
+  for (const auto& [place, name] : named) names.push_back(name);
+  out.push_back(At(std::move(named.front().first),
+                   fmt::format("profile {:?}: known but not built yet, so without effect: {}",
+                               profile.scheduler_name, fmt::join(names, ", "))));
   return unnamed;
 }
 

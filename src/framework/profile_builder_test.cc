@@ -306,16 +306,17 @@ TEST(Warnings, NameWhatIsKnownButNotBuiltWithItsPlace) {
       "    score:\n"
       "      enabled:\n"
       "      - name: NUMATopology\n"
+      "      - name: GPUTopology\n"
       "    filter:\n"
       "      enabled:\n"
       "      - name: NUMATopology\n"
       "- schedulerName: b\n"
       "  plugins: {permit: {enabled: [{name: GangScheduling}]}}\n");
   EXPECT_THAT(Warnings(config, AllBut({"NUMATopology", "GangScheduling", "GPUTopology"})),
-              ElementsAre("c.yaml:8:9: profile \"a\": plugin NUMATopology is known but not built "
-                          "yet, so it has no effect",
-                          "c.yaml:13:32: profile \"b\": plugin GangScheduling is known but not "
-                          "built yet, so it has no effect"));
+              ElementsAre("c.yaml:8:9: profile \"a\": known but not built yet, so without effect: "
+                          "NUMATopology, GPUTopology",
+                          "c.yaml:13:32: profile \"b\": known but not built yet, so without "
+                          "effect: GangScheduling"));
 }
 
 TEST(Warnings, PutWhatIsMissingOfTheDefaultSetIntoOneLine) {

@@ -287,10 +287,15 @@ void Invariants::OnIdle(const engine::Engine& engine) {
 void Invariants::AfterStep(const engine::Engine* engine, bool current) {
   ++steps_;
   CheckProgress();
-  if (checking_ != Checking::kAsInTests || engine == nullptr) return;
-  const bool small =
-      store_.All<k8s::Node>().size() < kSmallCluster && store_.All<k8s::Pod>().size() <= kFewPods;
-  if (small || steps_ % kStepsPerFullCheck == 0) FullCheck(*engine, current);
+  if (checking_ < Checking::kSparing || engine == nullptr) return;
+  if (steps_ - last_full_check_ >= StepsPerFullCheck()) FullCheck(*engine, current);
+}
+
+std::int64_t Invariants::StepsPerFullCheck() const {
+  const std::size_t nodes = store_.All<k8s::Node>().size(), pods = store_.All<k8s::Pod>().size();
+  if (nodes < kSmallCluster && pods <= kFewPods) return 1;
+  if (checking_ == Checking::kAsInTests) return kStepsPerFullCheck;
+  return std::max(kStepsPerFullCheck, static_cast<std::int64_t>(nodes + pods) / kCountedPerStep);
 }
 
 void Invariants::CheckProgress() {
@@ -353,6 +358,7 @@ void Invariants::NoteRound(const Write<k8s::Pod>& write) {
 
 void Invariants::FullCheck(const engine::Engine& engine, bool current) {
   ++full_checks_;
+  last_full_check_ = steps_;
   if (const auto difference = engine.Verify()) Report("recount", *difference);
   if (const auto difference = CompareView(engine, told_)) Report("view", *difference);
   if (const auto difference = CheckStandings(engine, told_, rules_, unwritten_)) {
@@ -370,7 +376,7 @@ void Invariants::OnSettled(const engine::Engine& engine, bool current) {
 }
 
 void Invariants::OnEnd(const engine::Engine& engine, bool current) {
-  if (checking_ == Checking::kAsInTests) FullCheck(engine, current);
+  if (checking_ >= Checking::kSparing) FullCheck(engine, current);
 }
 
 }  // namespace knx::sim

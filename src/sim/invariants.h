@@ -35,6 +35,8 @@ std::span<const InvariantInfo> InvariantList();
 inline constexpr std::size_t kSmallCluster = 20;
 inline constexpr std::size_t kFewPods = 300;
 inline constexpr std::int64_t kStepsPerFullCheck = 100;
+// A sparing check lets a step pass for so many nodes and pods that a recount looks at.
+inline constexpr std::int64_t kCountedPerStep = 4;
 // A run that does so many steps at one instant, and so many for each thing that may have something
 // to do, goes round in circles.
 inline constexpr std::int64_t kStepsAtOneTime = 10'000;
@@ -84,6 +86,8 @@ class Invariants : public StoreListener {
  private:
   void Report(std::string_view invariant, std::string what);
   void FullCheck(const engine::Engine& engine, bool current);
+  // How many steps may pass between two recounts.
+  [[nodiscard]] std::int64_t StepsPerFullCheck() const;
   void CheckProgress();
   // How many steps at the present instant could have an end.
   [[nodiscard]] std::int64_t MostStepsNow() const;
@@ -117,7 +121,7 @@ class Invariants : public StoreListener {
   std::set<std::string> unwritten_;
   std::set<std::pair<std::string, std::string>> planned_;  // uids of victim and preemptor
   std::set<std::string> evicted_;                          // uids of those asked to go
-  std::int64_t steps_ = 0, full_checks_ = 0, steps_now_ = 0;
+  std::int64_t steps_ = 0, full_checks_ = 0, steps_now_ = 0, last_full_check_ = 0;
   std::map<std::string, std::int64_t> rounds_;  // what happened at this instant, in words
   Time last_step_;
   std::optional<Violation> violation_;

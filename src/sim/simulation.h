@@ -40,9 +40,11 @@ inline constexpr int kMaxThreads = 256;
 enum class Checking {
   kOff,
   kIncremental,  // what can be seen from each step alone
-  // The same, and a full recount: at every step below 20 nodes and up to 300 pods, at every 100th
-  // otherwise, and at the end.
-  kAsInTests,
+  // The same, and a full recount: at every step below 20 nodes and up to 300 pods, otherwise at
+  // every 100th, or later where so much is to be counted that the recounts would cost more than the
+  // run, and at the end.
+  kSparing,
+  kAsInTests,  // the same, and never later than at every 100th step
 };
 
 struct SimulationRequest {
