@@ -100,7 +100,6 @@ NodeChange State::RemoveNode(NodeRow row) {
   change.removed = true;
   change.images = !nodes_.facts(row).images.empty();
   for (const ImageId image : nodes_.facts(row).images) images_.RemoveFromNode(image);
-  while (!nominated(row).empty()) SetNomination(nominated(row).back(), NodeRow{});
   change.before = nodes_.ClearFacts(row);
   fact_changes_.Append(row);
   ReleaseRowIfUnused(row);
@@ -156,8 +155,8 @@ PodId State::AddPod(const k8s::Pod& pod) {
 void State::FollowNomination(PodId id) {
   const Pod& pod = pods_.Get(id);
   NodeRow row;
-  if (pod.told_nomination != nullptr) row = nodes_.Find(*pod.told_nomination);
-  if (row.valid() && !nodes_.has_node(row)) row = NodeRow{};
+  // Room may be promised on a node that we have yet to hear of.
+  if (pod.told_nomination != nullptr) row = nodes_.RowFor(*pod.told_nomination);
   if (row != pod.nominated) SetNomination(id, row);
 }
 

@@ -148,13 +148,17 @@ TEST_F(StateTest, RanksFollowNamesWhateverOrderNodesComeIn) {
   EXPECT_LT(state_.nodes().rank(Row("m")), state_.nodes().rank(Row("z")));
 }
 
-TEST_F(StateTest, ANominationEndsWithItsNode) {
+TEST_F(StateTest, ANominationOutlivesItsNodeWhichMayComeBack) {
   state_.UpsertNode(SmallNode("n1"));
   const PodId pod = state_.AddPod(PodBuilder("p").Asks("cpu", "1"));
   state_.Nominate(pod, Row("n1"));
   EXPECT_EQ(state_.nominated(Row("n1")).size(), 1U);
   state_.RemoveNode(Row("n1"));
-  EXPECT_FALSE(state_.pod(pod).nominated.valid());
+  EXPECT_EQ(state_.pod(pod).nominated, Row("n1"));
+  state_.UpsertNode(SmallNode("n1"));
+  EXPECT_EQ(state_.nominated(Row("n1")).size(), 1U);
+  state_.RemoveNode(Row("n1"));
+  state_.ClearNomination(pod);
   EXPECT_FALSE(Row("n1").valid());
 }
 
@@ -173,9 +177,9 @@ TEST_F(StateTest, ANominationIsFollowedWhenSomebodyElseChangesIt) {
   EXPECT_EQ(state_.pod(pod).nominated, Row("n1"));
   state_.UpdatePod(pod, PodBuilder("p").Asks("cpu", "1"));
   EXPECT_FALSE(state_.pod(pod).nominated.valid());
-  state_.UpdatePod(pod, PodBuilder("p").Asks("cpu", "1").Nominated("nowhere"));
-  EXPECT_FALSE(state_.pod(pod).nominated.valid());
-  EXPECT_EQ(*state_.pod(pod).told_nomination, "nowhere");
+  state_.UpdatePod(pod, PodBuilder("p").Asks("cpu", "1").Nominated("later"));
+  state_.UpsertNode(SmallNode("later"));
+  EXPECT_EQ(state_.pod(pod).nominated, Row("later")) << "told of the pod before the node";
 }
 
 TEST_F(StateTest, ANodeIsMarkedAsChangedWhenAPodOnItBecomesAnotherVictim) {

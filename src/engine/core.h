@@ -56,10 +56,11 @@ class Core {
     // It waits for the state to change rather than for an answer, and gives up then.
     std::optional<Time> recheck_until;
   };
-  // What was last written to the pod's PodScheduled condition.
+  // What the pod's PodScheduled condition says, or should.
   struct Condition {
     std::string reason, message;
-    ActionId patch = 0;  // that writes it, until it is reported on
+    ActionId patch = 0;      // that writes it, until it is reported on
+    bool unwritten = false;  // it could not be written, as far as we know
   };
   // A pod as an event tells of it, when the pod itself may be gone.
   struct Departed {
@@ -103,7 +104,7 @@ class Core {
   bool ApplyStep(cluster::PodId id, const framework::StepResult& result, Time now);
   void AwaitRecheck(cluster::PodId id, const framework::Recheck& recheck, Time now);
   void Resume(cluster::PodId id, const framework::Answer& answer, Time now);
-  void AwaitStatus(cluster::PodId id, ActionId patch, Time now);
+  void AwaitStatus(cluster::PodId id, ActionId patch);
   void SendBinding(cluster::PodId id, Time now);
   void OnActionFinished(const ActionFinished& finished, Time now);
   void OnAnswer(const QuestionAnswered& answered, Time now);
@@ -140,8 +141,10 @@ class Core {
   void TellNominationGone(cluster::PodId id, cluster::NodeRow row, Time now);
 
   // ---- actions ----
+  // Forgets the deadlines of what needs none any more.
+  void DropAnswered();
   [[nodiscard]] bool IsAwaited(ActionId action) const {
-    return awaited_.contains(action) || evictions_.Awaits(action);
+    return awaited_.contains(action) || patches_.contains(action) || evictions_.Awaits(action);
   }
   template <class What>
   ActionId Emit(What what) {
@@ -168,8 +171,8 @@ class Core {
   Placer placer_;
   absl::flat_hash_map<cluster::PodId, Flight> flights_;
   absl::flat_hash_map<ActionId, cluster::PodId> awaited_;
-  // Bindings and evictions are all given the same time, so that the oldest is always in front;
-  // questions name their own.
+  // Bindings, evictions and statuses are all given the same time, so that the oldest is always in
+  // front; questions name their own.
   std::deque<std::pair<Time, ActionId>> answer_deadlines_;
   std::set<std::pair<Time, ActionId>> question_deadlines_;
   absl::flat_hash_map<cluster::PodId, Condition> conditions_;

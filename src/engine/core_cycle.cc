@@ -105,7 +105,7 @@ void Core::Continue(PodId id, Time now) {
     if (flight.step == Step::kPreBind) {
       const auto written = conditions_.find(id);
       const bool outstanding = written != conditions_.end() && written->second.patch != 0;
-      return outstanding ? AwaitStatus(id, written->second.patch, now) : SendBinding(id, now);
+      return outstanding ? AwaitStatus(id, written->second.patch) : SendBinding(id, now);
     }
     // Up to here the pod may be found unschedulable; from here on it can only fail.
     queue_.Done(id);
@@ -185,13 +185,11 @@ void Core::AwaitRecheck(PodId id, const framework::Recheck& recheck, Time now) {
   question_deadlines_.emplace(flight.deadline, flight.action);
 }
 
-void Core::AwaitStatus(PodId id, ActionId patch, Time now) {
+void Core::AwaitStatus(PodId id, ActionId patch) {
   Flight& flight = flights_.at(id);
   flight.step = Step::kStatus;
   flight.action = patch;
-  flight.deadline = now + options_.max_wait;
   awaited_.emplace(patch, id);
-  answer_deadlines_.emplace_back(flight.deadline, patch);
 }
 
 void Core::SendBinding(PodId id, Time now) {
@@ -221,9 +219,10 @@ void Core::OnActionFinished(const ActionFinished& finished, Time now) {
     if (written != conditions_.end() && written->second.patch == finished.action) {
       written->second.patch = 0;
       // What could not be written is written again with the next attempt.
-      if (finished.failure) conditions_.erase(written);
+      written->second.unwritten = finished.failure.has_value();
     }
     patches_.erase(patch);
+    DropAnswered();
   }
   if (evictions_.Awaits(finished.action)) return OnEvictionFinished(finished, now);
   const auto awaited = awaited_.find(finished.action);
@@ -285,6 +284,10 @@ void Core::EndFlight(PodId id) {
   awaited_.erase(it->second.action);
   question_deadlines_.erase({it->second.deadline, it->second.action});
   flights_.erase(it);
+  DropAnswered();
+}
+
+void Core::DropAnswered() {
   while (!answer_deadlines_.empty() && !IsAwaited(answer_deadlines_.front().second)) {
     answer_deadlines_.pop_front();
   }
@@ -348,8 +351,8 @@ void Core::Fail(PodId id, const FailedAttempt& attempt, const std::string& messa
   const std::string_view reason =
       attempt.error ? names::kReasonSchedulerError : names::kReasonUnschedulable;
   const auto [written, fresh] = conditions_.try_emplace(id);
-  const bool changed =
-      fresh || written->second.reason != reason || written->second.message != message;
+  const bool changed = fresh || written->second.unwritten || written->second.reason != reason ||
+                       written->second.message != message;
   std::optional<std::string> nominated_node =
       Renominate(id, nominate.value_or(state_.pod(id).nominated), now);
   if (!changed && !nominated_node) return;
@@ -361,6 +364,7 @@ void Core::Fail(PodId id, const FailedAttempt& attempt, const std::string& messa
                        std::move(nominated_node)};
   const ActionId action = Emit(std::move(patch));
   patches_.emplace(action, id);
+  answer_deadlines_.emplace_back(now + options_.max_wait, action);
   written->second = {std::string(reason), message, action};
 }
 

@@ -51,7 +51,7 @@ class Engine {
   // Pods for which others are being evicted.
   [[nodiscard]] std::size_t preemptions() const;
   [[nodiscard]] PodStanding Standing(std::string_view uid) const;
-  // Why the pod waits, as last written to its condition; empty if it does not wait or was never
+  // Why the pod waits, as its condition says or should; empty if it does not wait or was never
   // tried.
   [[nodiscard]] std::string WhyWaiting(std::string_view uid) const;
   // What the plugins say about a waiting pod of ours; decides and changes nothing. nullopt: it is

@@ -315,7 +315,7 @@ TEST(Warnings, NameWhatIsKnownButNotBuiltWithItsPlace) {
   EXPECT_THAT(Warnings(config, AllBut({"NUMATopology", "GangScheduling", "GPUTopology"})),
               ElementsAre("c.yaml:8:9: profile \"a\": known but not built yet, so without effect: "
                           "NUMATopology, GPUTopology",
-                          "c.yaml:13:32: profile \"b\": known but not built yet, so without "
+                          "c.yaml:14:32: profile \"b\": known but not built yet, so without "
                           "effect: GangScheduling"));
 }
 

@@ -109,13 +109,12 @@ bool StandsRight(PodStanding standing, const ToldView& told, const k8s::Pod& pod
   return standing == PodStanding::kWaiting || standing == PodStanding::kPaused;
 }
 
-std::optional<std::string> CheckQueued(const engine::Engine& engine, const k8s::Pod& pod,
-                                       bool need_reason) {
+std::optional<std::string> CheckQueued(const engine::Engine& engine, const k8s::Pod& pod) {
   const PodId id = engine.state().pods().Find(pod.meta.uid);
   const QueuePlace place = engine.queue().Get(id).place;
   if (place == QueuePlace::kNone) return "waits and is in no queue";
   const bool was_tried = place == QueuePlace::kUnschedulable || place == QueuePlace::kGated;
-  if (was_tried && need_reason && engine.WhyWaiting(pod.meta.uid).empty()) {
+  if (was_tried && engine.WhyWaiting(pod.meta.uid).empty()) {
     return "waits without a reason";
   }
   return std::nullopt;
@@ -153,8 +152,7 @@ std::optional<std::string> CompareView(const engine::Engine& engine, const ToldV
 }
 
 std::optional<std::string> CheckStandings(const engine::Engine& engine, const ToldView& told,
-                                          const Rules& rules,
-                                          const std::set<std::string>& unwritten) {
+                                          const Rules& rules) {
   for (const auto& [uid, entry] : told.pods()) {
     const k8s::Pod& pod = *entry.pod;
     const PodStanding standing = engine.Standing(uid);
@@ -165,9 +163,7 @@ std::optional<std::string> CheckStandings(const engine::Engine& engine, const To
       return problem(fmt::format("is {}, which it should not be", StandingName(standing)));
     }
     if (standing != PodStanding::kWaiting || pod.meta.deleted.has_value()) continue;
-    if (const auto wrong = CheckQueued(engine, pod, !unwritten.contains(uid))) {
-      return problem(*wrong);
-    }
+    if (const auto wrong = CheckQueued(engine, pod)) return problem(*wrong);
   }
   return std::nullopt;
 }

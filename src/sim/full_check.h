@@ -15,11 +15,9 @@ namespace knx::sim {
 
 // Nodes, pods on them, sums and room are what the scheduler was told and what it decided.
 std::optional<std::string> CompareView(const engine::Engine& engine, const ToldView& told);
-// Every pod is where it should be: bound, on its way, queued, or nobody's business of ours. Pods in
-// `unwritten` may wait without a reason.
+// Every pod is where it should be: bound, on its way, queued, or nobody's business of ours.
 std::optional<std::string> CheckStandings(const engine::Engine& engine, const ToldView& told,
-                                          const Rules& rules,
-                                          const std::set<std::string>& unwritten);
+                                          const Rules& rules);
 // What was told is what there is. Only true once everything has been delivered.
 std::optional<std::string> CompareTruth(const Store& store, const ToldView& told);
 // No pod waits for an event that has happened. Only true once nothing changes any more.

@@ -57,13 +57,9 @@ void Invariants::OnStart() {
   }
   bound_.clear();
   held_back_.clear();
-  unwritten_.clear();
 }
 
-void Invariants::OnToldGone(const std::string& uid) {
-  held_back_.erase(uid);
-  unwritten_.erase(uid);
-}
+void Invariants::OnToldGone(const std::string& uid) { held_back_.erase(uid); }
 
 // ---- writes ----
 
@@ -361,7 +357,7 @@ void Invariants::FullCheck(const engine::Engine& engine, bool current) {
   last_full_check_ = steps_;
   if (const auto difference = engine.Verify()) Report("recount", *difference);
   if (const auto difference = CompareView(engine, told_)) Report("view", *difference);
-  if (const auto difference = CheckStandings(engine, told_, rules_, unwritten_)) {
+  if (const auto difference = CheckStandings(engine, told_, rules_)) {
     Report("standing", *difference);
   }
   if (!current) return;

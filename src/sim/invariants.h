@@ -65,9 +65,6 @@ class Invariants : public StoreListener {
   // Somebody is asked to go: a plan must say so.
   void OnEviction(const engine::EvictPod& evict);
   void OnAttemptFailed(const std::string& uid) { held_back_.erase(uid); }
-  // The reason why it waits could not be written: until the next attempt nobody need know it.
-  void OnStatusFailed(const std::string& uid) { unwritten_.insert(uid); }
-  void OnStatusWritten(const std::string& uid) { unwritten_.erase(uid); }
   // The scheduler was told that the pod is gone, which may be long after it went.
   void OnToldGone(const std::string& uid);
   // The scheduler says that it has nothing to decide about.
@@ -117,8 +114,7 @@ class Invariants : public StoreListener {
     std::string node;
     std::uint64_t told_version = 0;
   };
-  std::map<std::string, HeldBack> held_back_;  // by uid
-  std::set<std::string> unwritten_;
+  std::map<std::string, HeldBack> held_back_;              // by uid
   std::set<std::pair<std::string, std::string>> planned_;  // uids of victim and preemptor
   std::set<std::string> evicted_;                          // uids of those asked to go
   std::int64_t steps_ = 0, full_checks_ = 0, steps_now_ = 0, last_full_check_ = 0;

@@ -251,7 +251,6 @@ void SchedulerDriver::CarryOut(engine::ActionId id, const engine::PatchPodStatus
   const PodPtr pod = store_.FindPod(PodKey(patch.pod.namespace_, patch.pod.name), patch.pod.uid);
   std::optional<CallFault> fault;
   if (pod != nullptr) fault = faults_.Strike(Call::kStatus, *pod, agenda_.now());
-  invariants_.OnStatusWritten(patch.pod.uid);
   patches_[id] = patch.pod;
   Request(
       fault, [this, patch] { return api_.PatchStatus(patch); },
@@ -353,10 +352,7 @@ void SchedulerDriver::Answer(engine::ActionId id, const Status& status) {
   }
   if (bindings_.erase(id) > 0 && !status.ok()) ++counts_.bind_failures;
   told_.OnAnswer(id, !status.ok());
-  if (const auto patch = patches_.find(id); patch != patches_.end()) {
-    if (!status.ok()) invariants_.OnStatusFailed(patch->second.uid);
-    patches_.erase(patch);
-  }
+  patches_.erase(id);
   Tell(finished);
 }
 
