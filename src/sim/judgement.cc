@@ -116,7 +116,8 @@ std::optional<std::string> UnmetScheduled(bool wanted, const Pods& pods) {
   for (const PodPtr& pod : pods) {
     const k8s::Condition* condition =
         FindCondition(pod->status.conditions, k8s::names::kPodScheduled);
-    const std::string_view status = condition == nullptr ? "not set" : condition->status;
+    const std::string_view status =
+        condition == nullptr ? std::string_view("not set") : condition->status;
     if (status != (wanted ? "True" : "False")) {
       return fmt::format("PodScheduled of {} is {}", pod->meta.name, status);
     }
