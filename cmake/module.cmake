@@ -43,7 +43,7 @@ endfunction()
 # state that is built from them.
 set(knx_library_headers <algorithm> <functional> <map> <memory> <optional> <span> <string> <string_view> <variant>
     <vector> <fmt/format.h> <absl/container/flat_hash_map.h>)
-set(knx_below_cluster base k8s scenario)
+set(knx_below_cluster base k8s scenario net client)
 
 # The core is compiled file by file: together, g++ runs out of what it allows itself to inline in one unit, and
 # adding a pod takes a quarter more instructions.

@@ -1,0 +1,95 @@
+#include "client/api_client.h"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <utility>
+
+namespace knx::client {
+namespace {
+
+constexpr int kNotFound = 404, kConflict = 409, kTooMany = 429, kServerError = 500;
+// An answer that is longer is no answer to anything that we ask.
+constexpr std::size_t kLongestAnswer = std::size_t{64} << 20;
+
+class WholeAnswer final : public net::ResponseSink {
+ public:
+  explicit WholeAnswer(ApiClient::Done done) : done_(std::move(done)) {}
+
+  void OnHead(int status, const net::Headers& headers) override {
+    response_.status = status;
+    response_.headers = headers;
+  }
+  void OnData(std::string_view bytes) override {
+    if (response_.body.size() + bytes.size() <= kLongestAnswer) response_.body += bytes;
+  }
+  void OnDone(const Status& outcome, bool unsent) override {
+    if (outcome.ok()) {
+      done_(std::move(response_), false);
+    } else {
+      done_(outcome.error(), unsent);
+    }
+  }
+
+ private:
+  ApiClient::Done done_;
+  Response response_;
+};
+
+ErrorKind KindOf(int status) {
+  if (status == kNotFound) return ErrorKind::kNotFound;
+  if (status == kConflict) return ErrorKind::kConflict;
+  return status == kTooMany || status >= kServerError ? ErrorKind::kUnavailable
+                                                      : ErrorKind::kInvalid;
+}
+
+}  // namespace
+
+Error ErrorOf(const Response& response) {
+  simdjson::dom::parser parser;
+  std::string_view message;
+  if (parser.parse(response.body)["message"].get(message) != simdjson::SUCCESS) {
+    message = response.body;
+  }
+  constexpr std::size_t kEnough = 1000;
+  const std::string text(message.substr(0, kEnough));
+  return {KindOf(response.status),
+          text.empty() ? fmt::format("the server answers {}", response.status) : text,
+          {}};
+}
+
+ApiClient::ApiClient(net::EventLoop& loop, Options options)
+    : options_(std::move(options)),
+      watches_(loop, {.endpoint = options_.endpoint, .connections = 1}),
+      writes_(loop, {.endpoint = options_.endpoint, .connections = options_.write_connections}) {}
+
+net::Headers ApiClient::CommonHeaders(std::string accept) const {
+  net::Headers headers = {{"accept", std::move(accept)}, {"user-agent", options_.user_agent}};
+  if (options_.authorization) {
+    if (std::string value = options_.authorization(); !value.empty()) {
+      headers.emplace_back("authorization", std::move(value));
+    }
+  }
+  return headers;
+}
+
+void ApiClient::Send(Call call, Done done) {
+  net::Request request;
+  request.method = std::move(call.method);
+  request.path = options_.base_path + call.path;
+  request.headers = CommonHeaders("application/json");
+  if (!call.body.empty()) request.headers.emplace_back("content-type", call.content_type);
+  request.body = std::move(call.body);
+  request.timeout = call.timeout;
+  writes_.Send(std::move(request), std::make_unique<WholeAnswer>(std::move(done)));
+}
+
+ApiClient::StreamId ApiClient::Open(std::string path, std::string accept,
+                                    std::unique_ptr<net::ResponseSink> sink) {
+  net::Request request;
+  request.path = options_.base_path + path;
+  request.headers = CommonHeaders(std::move(accept));
+  return watches_.Send(std::move(request), std::move(sink));
+}
+
+}  // namespace knx::client

@@ -1,0 +1,63 @@
+// Calls to an API server: plain ones with a whole answer, and streams. Watches have a connection of
+// their own, so that they are not held up by writes, nor the other way round.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "net/event_loop.h"
+#include "net/http_client.h"
+
+namespace knx::client {
+
+struct Response {
+  int status = 0;
+  net::Headers headers;
+  std::string body;
+
+  [[nodiscard]] bool ok() const { return status >= 200 && status < 300; }
+};
+
+// What the server says went wrong: its message, with an ErrorKind for the status.
+Error ErrorOf(const Response& response);
+
+class ApiClient {
+ public:
+  struct Options {
+    net::Endpoint endpoint;
+    std::string base_path;                       // in front of every path
+    std::function<std::string()> authorization;  // the header's value now; may be empty, or give ""
+    std::string user_agent;
+    std::size_t write_connections = 4;
+  };
+  ApiClient(net::EventLoop& loop, Options options);
+
+  struct Call {
+    std::string method = "GET";
+    std::string path;
+    std::string body;
+    std::string content_type = "application/json";
+    Duration timeout = Duration::Seconds(30);
+  };
+  // `unsent`: the server has certainly not acted upon it.
+  using Done = std::function<void(Result<Response> response, bool unsent)>;
+  void Send(Call call, Done done);
+
+  // A GET whose answer has no end.
+  using StreamId = net::HttpClient::RequestId;
+  StreamId Open(std::string path, std::string accept, std::unique_ptr<net::ResponseSink> sink);
+  void Close(StreamId id) { watches_.Cancel(id); }
+
+  [[nodiscard]] std::size_t writes_outstanding() const { return writes_.outstanding(); }
+
+ private:
+  [[nodiscard]] net::Headers CommonHeaders(std::string accept) const;
+
+  Options options_;
+  net::HttpClient watches_, writes_;
+};
+
+}  // namespace knx::client

@@ -1,0 +1,108 @@
+#include "client/pod_writer.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/quoted_text.h"
+
+namespace knx::client {
+namespace {
+
+std::string PathOf(const PodName& pod) {
+  return fmt::format("/api/v1/namespaces/{}/pods/{}", pod.namespace_, pod.name);
+}
+
+std::string ReferenceTo(const PodName& pod) {
+  return fmt::format(R"({{"apiVersion":"v1","kind":"Pod","namespace":{},"name":{},"uid":{}}})",
+                     QuotedText(pod.namespace_), QuotedText(pod.name), QuotedText(pod.uid));
+}
+
+// Whole seconds, as Kubernetes has times of conditions.
+std::string Moment(Time time) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  return QuotedText(FormatTime(Time{time.ns / kSecond * kSecond}));
+}
+
+// With six digits after the point, always, as Kubernetes has times of events.
+std::string MicroMoment(Time time) {
+  constexpr std::int64_t kSecond = 1'000'000'000, kMicrosecond = 1000;
+  std::string whole = FormatTime(Time{time.ns / kSecond * kSecond});
+  whole.pop_back();  // the Z
+  return QuotedText(fmt::format("{}.{:06}Z", whole, time.ns % kSecond / kMicrosecond));
+}
+
+}  // namespace
+
+void PodWriter::Send(ApiClient::Call call, Done done) {
+  api_.Send(std::move(call), [done = std::move(done)](Result<Response> response, bool) {
+    if (!response.ok()) return done(response.error());
+    done(response->ok() ? Ok() : Status(ErrorOf(*response)));
+  });
+}
+
+void PodWriter::Bind(const PodName& pod, const std::string& node, Done done) {
+  Send(
+      {.method = "POST",
+       .path = PathOf(pod) + "/binding",
+       .body = fmt::format(
+           R"({{"apiVersion":"v1","kind":"Binding","metadata":{{"namespace":{},"name":{},"uid":{}}},)"
+           R"("target":{{"kind":"Node","name":{}}}}})",
+           QuotedText(pod.namespace_), QuotedText(pod.name), QuotedText(pod.uid),
+           QuotedText(node))},
+      std::move(done));
+}
+
+void PodWriter::PatchStatus(const PodName& pod, const std::optional<PodCondition>& condition,
+                            const std::optional<std::string>& nominated_node, Time now, Done done) {
+  std::string status;
+  if (condition) {
+    status = fmt::format(
+        R"("conditions":[{{"type":{},"status":{},"reason":{},"message":{},"lastProbeTime":null,)"
+        R"("lastTransitionTime":{},"observedGeneration":{}}}])",
+        QuotedText(condition->type), QuotedText(condition->status), QuotedText(condition->reason),
+        QuotedText(condition->message), Moment(now), condition->observed_generation);
+  }
+  if (nominated_node) {
+    if (!status.empty()) status += ',';
+    status += fmt::format(R"("nominatedNodeName":{})",
+                          nominated_node->empty() ? "null" : QuotedText(*nominated_node));
+  }
+  Send({.method = "PATCH",
+        .path = PathOf(pod) + "/status",
+        .body = fmt::format(R"({{"metadata":{{"uid":{}}},"status":{{{}}}}})", QuotedText(pod.uid),
+                            status),
+        .content_type = "application/strategic-merge-patch+json"},
+       std::move(done));
+}
+
+void PodWriter::Delete(const PodName& pod, Done done) {
+  Send({.method = "DELETE",
+        .path = PathOf(pod),
+        .body = fmt::format(
+            R"({{"apiVersion":"v1","kind":"DeleteOptions","preconditions":{{"uid":{}}}}})",
+            QuotedText(pod.uid))},
+       std::move(done));
+}
+
+void PodWriter::Record(const PodEvent& event, Done done) {
+  const std::string related =
+      event.related ? fmt::format(R"("related":{},)", ReferenceTo(*event.related)) : "";
+  const std::string name =
+      fmt::format("{}.{:x}.{:x}", event.regarding.name, event.when.ns, ++events_);
+  Send(
+      {.method = "POST",
+       .path =
+           fmt::format("/apis/events.k8s.io/v1/namespaces/{}/events", event.regarding.namespace_),
+       .body = fmt::format(
+           R"({{"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":{{"namespace":{},"name":{}}},)"
+           R"("eventTime":{},"reportingController":{},"reportingInstance":{},"action":{},)"
+           R"("reason":{},"regarding":{},{}"note":{},"type":"{}"}})",
+           QuotedText(event.regarding.namespace_), QuotedText(name), MicroMoment(event.when),
+           QuotedText(event.controller), QuotedText(event.instance), QuotedText(event.action),
+           QuotedText(event.reason), ReferenceTo(event.regarding), related, QuotedText(event.note),
+           event.warning ? "Warning" : "Normal")},
+      std::move(done));
+}
+
+}  // namespace knx::client

@@ -1,0 +1,205 @@
+#include "client/reflector.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "k8s/kind_name.h"
+
+namespace knx::client {
+namespace {
+
+constexpr Duration kFirstPause = Duration::Milliseconds(200);
+constexpr Duration kLongestPause = Duration::Seconds(30);
+constexpr int kGone = 410;
+constexpr int kOk = 200;
+// One object: the API server takes none that is larger.
+constexpr std::size_t kLongestLine = std::size_t{16} << 20;
+
+std::string KeyOf(const k8s::Object& object) {
+  const k8s::ObjectMeta& meta = MetaOf(object);
+  return fmt::format("{}/{}", meta.namespace_, meta.name);
+}
+
+std::string Escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '.' || c == '_' || c == '~';
+    out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
+}  // namespace
+
+// Cuts what arrives into lines.
+class Reflector::Sink final : public net::ResponseSink {
+ public:
+  explicit Sink(Reflector& reflector) : reflector_(reflector) {}
+
+  void OnHead(int status, const net::Headers&) override { status_ = status; }
+  void OnData(std::string_view bytes) override {
+    if (status_ != kOk) {
+      if (refusal_.size() < kLongestRefusal) refusal_ += bytes;
+      return;
+    }
+    for (std::size_t end = bytes.find('\n'); end != std::string_view::npos;
+         end = bytes.find('\n')) {
+      if (rest_.empty()) {
+        reflector_.OnLine(bytes.substr(0, end));
+      } else {
+        rest_ += bytes.substr(0, end);
+        reflector_.OnLine(rest_);
+        rest_.clear();
+      }
+      bytes.remove_prefix(end + 1);
+    }
+    if (rest_.size() + bytes.size() <= kLongestLine) rest_ += bytes;
+  }
+  void OnDone(const Status& outcome, bool) override {
+    reflector_.OnEnd(outcome, status_, refusal_);
+  }
+
+ private:
+  static constexpr std::size_t kLongestRefusal = 64 * 1024;
+  Reflector& reflector_;
+  int status_ = 0;
+  std::string rest_, refusal_;
+};
+
+Reflector::Reflector(net::EventLoop& loop, ApiClient& api, Collection collection,
+                     Callbacks callbacks)
+    : loop_(loop), api_(api), collection_(std::move(collection)), callbacks_(std::move(callbacks)) {
+  Open();
+}
+
+Reflector::~Reflector() {
+  loop_.Cancel(retry_);
+  api_.Close(stream_);
+}
+
+// ---- the stream ----
+
+std::string Reflector::Query() const {
+  std::string query = "watch=true&allowWatchBookmarks=true";
+  if (!collection_.field_selector.empty()) {
+    query += "&fieldSelector=" + Escaped(collection_.field_selector);
+  }
+  return version_.empty() ? query + "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
+                          : query + "&resourceVersion=" + Escaped(version_);
+}
+
+void Reflector::Open() {
+  if (version_.empty()) {
+    telling_all_ = true;
+    ++round_;
+  }
+  heard_something_ = false;
+  stream_ = api_.Open(fmt::format("{}?{}", collection_.path, Query()), "application/json",
+                      std::make_unique<Sink>(*this));
+}
+
+void Reflector::OpenLater() {
+  if (heard_something_) pause_ = {};
+  pause_ = std::min(std::max(pause_ * 2, kFirstPause), kLongestPause);
+  const Duration jitter = Duration::Nanoseconds(net::EventLoop::Now().ns % (pause_.ns / 2));
+  retry_ = loop_.After(pause_ - jitter, [this] {
+    retry_ = {};
+    Open();
+  });
+}
+
+void Reflector::StartAnew() { version_.clear(); }
+
+void Reflector::OnEnd(const Status& outcome, int status, const std::string& refusal) {
+  stream_ = 0;
+  // Where not everything was told, what comes next begins at the beginning.
+  if (telling_all_) StartAnew();
+  if (status == kGone) {
+    StartAnew();
+  } else if (status != 0 && status != kOk) {
+    callbacks_.trouble(collection_.path, ErrorOf({status, {}, refusal}));
+  } else if (!outcome.ok()) {
+    callbacks_.trouble(collection_.path, outcome.error());
+  }
+  OpenLater();
+}
+
+// ---- events ----
+
+void Reflector::OnLine(std::string_view line) {
+  if (line.empty()) return;
+  auto event = k8s::ReadWatchEvent(line);
+  if (!event.ok()) return callbacks_.trouble(collection_.path, event.error());
+  heard_something_ = true;
+  OnEvent(*std::move(event));
+}
+
+void Reflector::OnEvent(k8s::WatchEvent event) {
+  using Type = k8s::WatchEvent::Type;
+  if (event.type == Type::kError) {
+    if (event.code == kGone) return StartAnew();
+    return callbacks_.trouble(collection_.path, Error{ErrorKind::kUnavailable, event.message, {}});
+  }
+  if (!event.unreadable.empty()) {
+    callbacks_.trouble(collection_.path, InvalidError(std::move(event.unreadable)));
+  }
+  // Until everything was told, there is no place to go on from.
+  if (!telling_all_ && !event.resource_version.empty()) version_ = event.resource_version;
+  if (event.type == Type::kBookmark) {
+    if (event.initial_end && telling_all_) {
+      version_ = event.resource_version;
+      OnInitialEnd();
+    }
+    return;
+  }
+  if (!event.object) return;
+  event.type == Type::kUpserted ? OnUpserted(*std::move(event.object)) : OnDeleted(*event.object);
+}
+
+void Reflector::OnUpserted(k8s::Object object) {
+  Known& known = known_[KeyOf(object)];
+  known.round = round_;
+  // One that was deleted and made again while nobody watched is another one.
+  const std::string& uid = MetaOf(object).uid;
+  if (!known.uid.empty() && known.uid != uid) Forget(KeyOf(object), known);
+  known.uid = uid;
+  const bool many =
+      std::holds_alternative<k8s::Pod>(object) || std::holds_alternative<k8s::Node>(object);
+  known.object = many ? nullptr : std::make_unique<const k8s::Object>(object);
+  is_pods_ = std::holds_alternative<k8s::Pod>(object);
+  callbacks_.upserted(std::move(object));
+}
+
+void Reflector::OnDeleted(const k8s::Object& object) {
+  if (known_.erase(KeyOf(object)) > 0) callbacks_.gone(object);
+}
+
+void Reflector::Forget(const std::string& key, const Known& known) {
+  if (known.object != nullptr) return callbacks_.gone(*known.object);
+  k8s::Object object = is_pods_ ? k8s::Object(k8s::Pod{}) : k8s::Object(k8s::Node{});
+  k8s::ObjectMeta& meta = MetaOf(object);
+  const std::size_t slash = key.find('/');
+  meta.namespace_ = key.substr(0, slash);
+  meta.name = key.substr(slash + 1);
+  meta.uid = known.uid;
+  callbacks_.gone(object);
+}
+
+void Reflector::OnInitialEnd() {
+  telling_all_ = false;
+  for (auto known = known_.begin(); known != known_.end();) {
+    if (known->second.round == round_) {
+      ++known;
+      continue;
+    }
+    Forget(known->first, known->second);
+    known = known_.erase(known);
+  }
+  synced_ = true;
+  callbacks_.synced();
+}
+
+}  // namespace knx::client

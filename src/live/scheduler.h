@@ -1,0 +1,74 @@
+// Drives the core on a real cluster, from one thread: tells it what the watches say, lets it
+// decide, and carries out what it wants done. The counterpart of sim/ in real time.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/api_client.h"
+#include "client/pod_writer.h"
+#include "client/reflector.h"
+#include "client/volume_writer.h"
+#include "engine/engine.h"
+#include "framework/profile.h"
+#include "live/steady_clock.h"
+#include "net/event_loop.h"
+
+namespace knx::live {
+
+class Scheduler {
+ public:
+  struct Options {
+    engine::EngineOptions engine;
+    std::string instance;  // who reports events: "<scheduler name>-<host>"
+    std::function<void(std::string_view line)> log;
+  };
+  Scheduler(net::EventLoop& loop, client::ApiClient& api, std::vector<framework::Profile> profiles,
+            Options options);
+
+  // Begins to watch; decides once everything that is there is known.
+  void Start();
+  [[nodiscard]] bool synced() const { return synced_; }
+  // What was sent and not answered yet.
+  [[nodiscard]] std::size_t outstanding() const { return api_.writes_outstanding(); }
+  // Decides nothing more; what was sent is still answered.
+  void Drain() { draining_ = true; }
+
+ private:
+  void OnUpserted(k8s::Object object);
+  void OnGone(const k8s::Object& object);
+  void OnSynced();
+  void Tell(const engine::Event& event);
+  void PlanSlice();
+  void Slice();
+  void AfterCall();
+  void ArmWake();
+
+  void CarryOut(engine::ActionId id, const engine::BindPod& bind);
+  void CarryOut(engine::ActionId id, const engine::PatchPodStatus& patch);
+  void CarryOut(engine::ActionId id, const engine::ClearNomination& clear);
+  void CarryOut(engine::ActionId id, const engine::PlanEvictions& plan);
+  void CarryOut(engine::ActionId id, const engine::EvictPod& evict);
+  void CarryOut(engine::ActionId id, const engine::RecordEvent& event);
+  void CarryOut(engine::ActionId id, const engine::AskOutside& ask);
+  void WriteVolumes(engine::ActionId id, std::vector<framework::VolumeWrite> writes,
+                    std::size_t next);
+  void Finished(engine::ActionId id, const Status& outcome);
+
+  net::EventLoop& loop_;
+  client::ApiClient& api_;
+  client::PodWriter pods_;
+  client::VolumeWriter volumes_;
+  Options options_;
+  SteadyClock clock_;
+  engine::Engine engine_;
+  std::vector<std::unique_ptr<client::Reflector>> reflectors_;
+  bool synced_ = false, slice_planned_ = false, draining_ = false;
+  net::EventLoop::TimerId wake_;
+  Time armed_ = kNever;
+};
+
+}  // namespace knx::live

@@ -1,0 +1,136 @@
+#include "net/event_loop.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+
+#include "base/check.h"
+
+namespace knx::net {
+namespace {
+
+constexpr std::size_t kEventsAtOnce = 64;
+
+std::uint32_t ToEpoll(std::uint32_t readiness) {
+  return ((readiness & kReadable) != 0 ? std::uint32_t{EPOLLIN} : 0U) |
+         ((readiness & kWritable) != 0 ? std::uint32_t{EPOLLOUT} : 0U);
+}
+
+std::uint32_t FromEpoll(std::uint32_t events) {
+  return ((events & (EPOLLIN | EPOLLHUP | EPOLLRDHUP)) != 0 ? std::uint32_t{kReadable} : 0U) |
+         ((events & EPOLLOUT) != 0 ? std::uint32_t{kWritable} : 0U) |
+         ((events & (EPOLLERR | EPOLLHUP)) != 0 ? std::uint32_t{kBroken} : 0U);
+}
+
+}  // namespace
+
+Inbox::Inbox() : wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  KNX_CHECK(wake_ >= 0, "no descriptor left for the event loop");
+}
+
+Inbox::~Inbox() { close(wake_); }
+
+void Inbox::Post(std::function<void()> work) {
+  {
+    const std::lock_guard lock(mutex_);
+    posted_.push_back(std::move(work));
+  }
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = write(wake_, &one, sizeof(one));
+}
+
+std::vector<std::function<void()>> Inbox::Take() {
+  std::uint64_t count = 0;
+  [[maybe_unused]] const auto taken = read(wake_, &count, sizeof(count));
+  const std::lock_guard lock(mutex_);
+  return std::exchange(posted_, {});
+}
+
+EventLoop::EventLoop() : epoll_(epoll_create1(EPOLL_CLOEXEC)) {
+  KNX_CHECK(epoll_ >= 0, "no descriptor left for the event loop");
+  Watch(inbox_->descriptor(), kReadable, [this](std::uint32_t) {
+    for (const auto& work : inbox_->Take()) work();
+  });
+}
+
+EventLoop::~EventLoop() { close(epoll_); }
+
+void EventLoop::Watch(int descriptor, std::uint32_t readiness, Ready ready) {
+  watched_[descriptor] = std::make_shared<Ready>(std::move(ready));
+  epoll_event event{};
+  event.events = ToEpoll(readiness);
+  event.data.fd = descriptor;
+  epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event);
+}
+
+void EventLoop::Change(int descriptor, std::uint32_t readiness) {
+  epoll_event event{};
+  event.events = ToEpoll(readiness);
+  event.data.fd = descriptor;
+  epoll_ctl(epoll_, EPOLL_CTL_MOD, descriptor, &event);
+}
+
+void EventLoop::Unwatch(int descriptor) {
+  if (watched_.erase(descriptor) == 0) return;
+  epoll_ctl(epoll_, EPOLL_CTL_DEL, descriptor, nullptr);
+}
+
+Time EventLoop::Now() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return Time{} + Duration::Seconds(now.tv_sec) + Duration::Nanoseconds(now.tv_nsec);
+}
+
+EventLoop::TimerId EventLoop::After(Duration wait, std::function<void()> work) {
+  const TimerId id{Now() + std::max(wait, Duration{}), ++last_timer_};
+  timers_.emplace(id, std::move(work));
+  return id;
+}
+
+void EventLoop::Cancel(TimerId timer) { timers_.erase(timer); }
+
+void EventLoop::Stop() {
+  Post([this] { stopped_ = true; });
+}
+
+void EventLoop::FireTimers() {
+  const Time now = Now();
+  while (!timers_.empty() && timers_.begin()->first.when <= now) {
+    const auto timer = timers_.extract(timers_.begin());
+    timer.mapped()();
+  }
+}
+
+int EventLoop::WaitMilliseconds() const {
+  if (timers_.empty()) return -1;
+  const std::int64_t ns = (timers_.begin()->first.when - Now()).ns;
+  constexpr std::int64_t kMillisecond = 1'000'000;
+  return static_cast<int>(
+      std::clamp<std::int64_t>((ns + kMillisecond - 1) / kMillisecond, 0, INT_MAX));
+}
+
+void EventLoop::Run() {
+  stopped_ = false;
+  std::array<epoll_event, kEventsAtOnce> events;
+  while (!stopped_) {
+    const int count =
+        epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), WaitMilliseconds());
+    KNX_CHECK(count >= 0 || errno == EINTR, "the event loop cannot wait");
+    for (int i = 0; i < count; ++i) {
+      const epoll_event& event = events[static_cast<std::size_t>(i)];
+      const auto found = watched_.find(event.data.fd);
+      if (found == watched_.end()) continue;
+      const std::shared_ptr<Ready> ready = found->second;
+      (*ready)(FromEpoll(event.events));
+    }
+    FireTimers();
+  }
+}
+
+}  // namespace knx::net

@@ -1,0 +1,84 @@
+// One thread that waits for sockets, timers and messages from other threads, and calls back.
+// Everything but Post() and Stop() is for that thread alone.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "base/time.h"
+
+namespace knx::net {
+
+// What a descriptor is watched for, and what it is ready for.
+enum Readiness : std::uint32_t { kReadable = 1, kWritable = 2, kBroken = 4 };
+
+// Work for a loop, given by any thread. Outlives the loop if somebody still holds it; then what is
+// put in is never done.
+class Inbox {
+ public:
+  Inbox();
+  ~Inbox();
+  Inbox(const Inbox&) = delete;
+  Inbox& operator=(const Inbox&) = delete;
+
+  void Post(std::function<void()> work);
+  [[nodiscard]] std::vector<std::function<void()>> Take();
+  [[nodiscard]] int descriptor() const { return wake_; }  // readable when there is something
+
+ private:
+  int wake_ = -1;
+  std::mutex mutex_;
+  std::vector<std::function<void()>> posted_;
+};
+
+class EventLoop {
+ public:
+  EventLoop();
+  ~EventLoop();
+  EventLoop(const EventLoop&) = delete;
+  EventLoop& operator=(const EventLoop&) = delete;
+
+  // Until Stop(); what is due by then is still done.
+  void Run();
+  // From any thread.
+  void Stop();
+  // From any thread: done by the loop, in order.
+  void Post(std::function<void()> work) { inbox_->Post(std::move(work)); }
+  // For threads that may outlive the loop.
+  [[nodiscard]] const std::shared_ptr<Inbox>& inbox() const { return inbox_; }
+
+  // `ready` gets a set of Readiness. It may end the watch, also by destroying who asked for it.
+  using Ready = std::function<void(std::uint32_t)>;
+  void Watch(int descriptor, std::uint32_t readiness, Ready ready);
+  void Change(int descriptor, std::uint32_t readiness);
+  void Unwatch(int descriptor);
+
+  // A timer fires once. Time here only moves forward, whatever happens to the clock on the wall.
+  struct TimerId {
+    Time when;
+    std::uint64_t number = 0;
+    [[nodiscard]] bool valid() const { return number != 0; }
+    friend auto operator<=>(const TimerId&, const TimerId&) = default;
+  };
+  TimerId After(Duration wait, std::function<void()> work);
+  void Cancel(TimerId timer);
+  [[nodiscard]] static Time Now();
+
+ private:
+  void FireTimers();
+  [[nodiscard]] int WaitMilliseconds() const;
+
+  int epoll_ = -1;
+  std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
+  std::map<int, std::shared_ptr<Ready>> watched_;
+  std::map<TimerId, std::function<void()>> timers_;
+  std::uint64_t last_timer_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace knx::net

@@ -1,0 +1,117 @@
+#include "net/http_client.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace knx::net {
+namespace {
+
+constexpr Duration kFirstPause = Duration::Milliseconds(100);
+constexpr Duration kLongestPause = Duration::Seconds(5);
+
+}  // namespace
+
+// Keeps account of what is outstanding.
+class HttpClient::Forwarder final : public ResponseSink {
+ public:
+  Forwarder(HttpClient& client, RequestId id, std::unique_ptr<ResponseSink> sink)
+      : client_(client), id_(id), sink_(std::move(sink)) {}
+
+  void OnHead(int status, const Headers& headers) override { sink_->OnHead(status, headers); }
+  void OnData(std::string_view bytes) override { sink_->OnData(bytes); }
+  void OnDone(const Status& outcome, bool unsent) override {
+    client_.sent_.erase(id_);
+    sink_->OnDone(outcome, unsent);
+  }
+
+  std::unique_ptr<ResponseSink> TakeBack() { return std::move(sink_); }
+
+ private:
+  HttpClient& client_;
+  RequestId id_;
+  std::unique_ptr<ResponseSink> sink_;
+};
+
+HttpClient::HttpClient(EventLoop& loop, Options options)
+    : loop_(loop), options_(std::move(options)) {}
+
+HttpClient::~HttpClient() {
+  *alive_ = false;
+  loop_.Cancel(retry_);
+}
+
+HttpClient::RequestId HttpClient::Send(Request request, std::unique_ptr<ResponseSink> sink) {
+  waiting_.push_back({++last_, std::move(request), std::move(sink)});
+  Pump();
+  return last_;
+}
+
+void HttpClient::Cancel(RequestId id) {
+  if (const auto sent = sent_.find(id); sent != sent_.end()) {
+    const Sent at = sent->second;
+    sent_.erase(sent);
+    at.link->connection->Cancel(at.stream);
+    return;
+  }
+  std::erase_if(waiting_, [id](const Waiting& waiting) { return waiting.id == id; });
+}
+
+void HttpClient::Pump() {
+  for (auto link = links_.begin(); link != links_.end(); ++link) {
+    while (!waiting_.empty() && link->ready && link->connection->room() > 0) {
+      Waiting next = std::move(waiting_.front());
+      waiting_.pop_front();
+      auto forwarder = std::make_unique<Forwarder>(*this, next.id, std::move(next.sink));
+      Forwarder& kept = *forwarder;
+      std::unique_ptr<ResponseSink> sink = std::move(forwarder);
+      const Http2Connection::StreamId stream = link->connection->Send(next.request, sink);
+      if (stream >= 0) {
+        sent_[next.id] = {link, stream};
+      } else {
+        next.sink = kept.TakeBack();
+        waiting_.push_front(std::move(next));
+      }
+    }
+  }
+  if (!waiting_.empty()) OpenAnother();
+}
+
+void HttpClient::OpenAnother() {
+  const bool on_the_way =
+      std::any_of(links_.begin(), links_.end(), [](const Link& link) { return !link.ready; });
+  if (on_the_way || retry_.valid() || links_.size() >= options_.connections) return;
+  const auto link = links_.emplace(links_.end());
+  link->connection = std::make_unique<Http2Connection>(
+      loop_, options_.endpoint,
+      Http2Connection::Callbacks{
+          .ready = [this, link] { OnReady(link); },
+          .room = [this] { Pump(); },
+          .closed = [this, link](const Error& error) { OnClosed(link, error); }});
+}
+
+void HttpClient::OnReady(Links::iterator link) {
+  link->ready = true;
+  pause_ = {};
+  Pump();
+}
+
+void HttpClient::OnClosed(Links::iterator link, const Error& error) {
+  const bool was_ready = link->ready;
+  links_.erase(link);
+  if (was_ready) return Pump();
+  pause_ = std::min(std::max(pause_ * 2, kFirstPause), kLongestPause);
+  // Half of it by chance, so that many clients do not come back at once; the clock's last digits
+  // are chance enough.
+  const Duration jitter = Duration::Nanoseconds(EventLoop::Now().ns % (pause_.ns / 2));
+  retry_ = loop_.After(pause_ - jitter, [this] {
+    retry_ = {};
+    Pump();
+  });
+  const auto alive = alive_;
+  for (Waiting& waiting : std::exchange(waiting_, {})) {
+    if (!*alive) return;
+    waiting.sink->OnDone(error, true);
+  }
+}
+
+}  // namespace knx::net

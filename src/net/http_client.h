@@ -1,0 +1,71 @@
+// Requests to one server, over a few connections that are opened when they are needed. Requests
+// wait while there is no room; none is sent twice. When no connection can be had, all that wait are
+// told, and the next attempt is made later and later, so that a server that is down is not stormed.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <map>
+#include <memory>
+
+#include "net/event_loop.h"
+#include "net/http2_connection.h"
+#include "net/http_message.h"
+#include "net/transport.h"
+
+namespace knx::net {
+
+class HttpClient {
+ public:
+  struct Options {
+    Endpoint endpoint;
+    std::size_t connections = 1;  // at most
+  };
+  HttpClient(EventLoop& loop, Options options);
+  ~HttpClient();
+  HttpClient(const HttpClient&) = delete;
+  HttpClient& operator=(const HttpClient&) = delete;
+
+  using RequestId = std::uint64_t;
+  // The sink is not called from within.
+  RequestId Send(Request request, std::unique_ptr<ResponseSink> sink);
+  // The sink hears nothing more.
+  void Cancel(RequestId id);
+  // Sent or waiting.
+  [[nodiscard]] std::size_t outstanding() const { return waiting_.size() + sent_.size(); }
+
+ private:
+  class Forwarder;
+  struct Waiting {
+    RequestId id;
+    Request request;
+    std::unique_ptr<ResponseSink> sink;
+  };
+  struct Link {
+    std::unique_ptr<Http2Connection> connection;
+    bool ready = false;
+  };
+  using Links = std::list<Link>;
+  struct Sent {
+    Links::iterator link;
+    Http2Connection::StreamId stream;
+  };
+
+  void Pump();
+  void OpenAnother();
+  void OnReady(Links::iterator link);
+  void OnClosed(Links::iterator link, const Error& error);
+
+  EventLoop& loop_;
+  Options options_;
+  Links links_;
+  std::deque<Waiting> waiting_;
+  std::map<RequestId, Sent> sent_;
+  RequestId last_ = 0;
+  Duration pause_;  // before the next attempt to connect
+  EventLoop::TimerId retry_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace knx::net

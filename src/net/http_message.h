@@ -1,0 +1,40 @@
+// Requests and responses of HTTP, as values and callbacks.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+
+namespace knx::net {
+
+using Headers = std::vector<std::pair<std::string, std::string>>;  // names in lower case
+
+// The value of a header, empty if there is none.
+std::string_view FindHeader(const Headers& headers, std::string_view name);
+
+struct Request {
+  std::string method = "GET";
+  std::string path;  // with the query
+  Headers headers;   // names in lower case; what HTTP/2 itself needs is added
+  std::string body;
+  // Until the response is complete. Zero: no limit, as for a watch.
+  Duration timeout;
+};
+
+// Gets a response, in pieces as they arrive. OnDone is called once, last, and always.
+class ResponseSink {
+ public:
+  virtual ~ResponseSink() = default;
+  virtual void OnHead(int status, const Headers& headers) = 0;
+  virtual void OnData(std::string_view bytes) = 0;
+  // An error of the connection or of HTTP itself; a status of 500 is none. `unsent`: the server has
+  // certainly not acted upon the request.
+  virtual void OnDone(const Status& outcome, bool unsent) = 0;
+};
+
+}  // namespace knx::net

@@ -1,0 +1,82 @@
+// A TCP connection, with TLS or without, that never blocks: bytes go in at any time and come out
+// through callbacks. Made by the side that connects.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "net/event_loop.h"
+#include "net/tls_context.h"
+
+namespace knx::net {
+
+struct Endpoint {
+  std::string host;  // a name or an address
+  int port = 0;
+  std::shared_ptr<const TlsContext> tls;  // empty: without TLS
+  std::string server_name;                // who the other side must be; empty: `host`
+
+  [[nodiscard]] std::string ToString() const;
+};
+
+class Transport {
+ public:
+  struct Callbacks {
+    std::function<void()> connected;
+    std::function<void(std::string_view)> received;
+    // All that was given to Write() has been handed to the system.
+    std::function<void()> drained;
+    // Once, and then nothing more is called; not after the Transport was destroyed.
+    std::function<void(const Error&)> closed;
+  };
+  // Connects, which must be done within `timeout`.
+  Transport(EventLoop& loop, Endpoint endpoint, Duration timeout, Callbacks callbacks);
+  ~Transport();
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+
+  void Write(std::string_view bytes);
+  // Bytes that wait to be sent.
+  [[nodiscard]] std::size_t unsent() const { return out_.size() - sent_; }
+
+ private:
+  enum class Phase { kResolving, kConnecting, kShakingHands, kOpen, kClosed };
+  struct Resolution;
+
+  void Resolve();
+  void OnResolved();
+  void ConnectNext();
+  void OnReady(std::uint32_t readiness);
+  void OnConnected();
+  void ShakeHands();
+  void Open();
+  void Receive();
+  void Send();
+  // False: nothing more can be sent now.
+  bool SendSome();
+  void WatchFor();
+  void Fail(std::string what);
+  void CloseSocket();
+
+  EventLoop& loop_;
+  Endpoint endpoint_;
+  Callbacks callbacks_;
+  std::shared_ptr<Resolution> resolution_;
+  std::size_t next_address_ = 0;
+  Phase phase_ = Phase::kResolving;
+  EventLoop::TimerId timeout_;
+  int socket_ = -1;
+  ssl_st* ssl_ = nullptr;
+  std::uint32_t watched_for_ = 0;
+  bool handshake_wants_write_ = false;
+  std::string out_;
+  std::size_t sent_ = 0;
+  std::string last_failure_;
+  // Told by what runs later whether there is still somebody to be told.
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace knx::net
