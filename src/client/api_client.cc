@@ -3,18 +3,25 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include <algorithm>
+#include <charconv>
+#include <optional>
 #include <utility>
 
 namespace knx::client {
 namespace {
 
+constexpr int kMostAttempts = 10;
+constexpr int kLongestWaitSeconds = 60;
+constexpr Duration kWaitForConnection = Duration::Milliseconds(500);
 constexpr int kNotFound = 404, kConflict = 409, kTooMany = 429, kServerError = 500;
 // An answer that is longer is no answer to anything that we ask.
 constexpr std::size_t kLongestAnswer = std::size_t{64} << 20;
 
 class WholeAnswer final : public net::ResponseSink {
  public:
-  explicit WholeAnswer(ApiClient::Done done) : done_(std::move(done)) {}
+  using Done = std::function<void(Result<Response>, bool unsent)>;
+  explicit WholeAnswer(Done done) : done_(std::move(done)) {}
 
   void OnHead(int status, const net::Headers& headers) override {
     response_.status = status;
@@ -32,9 +39,20 @@ class WholeAnswer final : public net::ResponseSink {
   }
 
  private:
-  ApiClient::Done done_;
+  Done done_;
   Response response_;
 };
+
+// How long the server asks to be left alone before the same is sent again; nullopt: it does not
+// ask.
+std::optional<Duration> RetryAfter(const Response& response) {
+  if (response.status != kTooMany && response.status < kServerError) return std::nullopt;
+  const std::string_view text = net::FindHeader(response.headers, "retry-after");
+  int seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (text.empty() || error != std::errc() || seconds < 0) return std::nullopt;
+  return Duration::Seconds(std::min(seconds, kLongestWaitSeconds));
+}
 
 ErrorKind KindOf(int status) {
   if (status == kNotFound) return ErrorKind::kNotFound;
@@ -58,8 +76,15 @@ Error ErrorOf(const Response& response) {
           {}};
 }
 
+struct ApiClient::Attempt {
+  Call call;
+  Done done;
+  int count = 0;
+};
+
 ApiClient::ApiClient(net::EventLoop& loop, Options options)
-    : options_(std::move(options)),
+    : loop_(loop),
+      options_(std::move(options)),
       watches_(loop, {.endpoint = options_.endpoint, .connections = 1}),
       writes_(loop, {.endpoint = options_.endpoint, .connections = options_.write_connections}) {}
 
@@ -74,14 +99,43 @@ net::Headers ApiClient::CommonHeaders(std::string accept) const {
 }
 
 void ApiClient::Send(Call call, Done done) {
+  ++(call.urgent ? urgent_calls_ : patient_calls_);
+  Send(std::make_shared<Attempt>(Attempt{std::move(call), std::move(done)}));
+}
+
+void ApiClient::Send(const std::shared_ptr<Attempt>& attempt) {
+  ++attempt->count;
+  const Call& call = attempt->call;
   net::Request request;
-  request.method = std::move(call.method);
+  request.method = call.method;
   request.path = options_.base_path + call.path;
   request.headers = CommonHeaders("application/json");
   if (!call.body.empty()) request.headers.emplace_back("content-type", call.content_type);
-  request.body = std::move(call.body);
+  request.body = call.body;
   request.timeout = call.timeout;
-  writes_.Send(std::move(request), std::make_unique<WholeAnswer>(std::move(done)));
+  request.urgent = call.urgent;
+  writes_.Send(std::move(request), std::make_unique<WholeAnswer>(
+                                       [this, attempt](Result<Response> response, bool unsent) {
+                                         OnAnswer(attempt, std::move(response), unsent);
+                                       }));
+}
+
+void ApiClient::OnAnswer(const std::shared_ptr<Attempt>& attempt, Result<Response> response,
+                         bool unsent) {
+  std::optional<Duration> wait;
+  if (response.ok()) {
+    wait = RetryAfter(*response);
+  } else if (unsent) {
+    wait = kWaitForConnection;
+  }
+  if (wait && attempt->count < kMostAttempts) {
+    loop_.After(*wait, [this, alive = alive_, attempt] {
+      if (*alive) Send(attempt);
+    });
+    return;
+  }
+  --(attempt->call.urgent ? urgent_calls_ : patient_calls_);
+  attempt->done(std::move(response));
 }
 
 ApiClient::StreamId ApiClient::Open(std::string path, std::string accept,

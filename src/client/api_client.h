@@ -34,6 +34,9 @@ class ApiClient {
     std::size_t write_connections = 4;
   };
   ApiClient(net::EventLoop& loop, Options options);
+  ~ApiClient() { *alive_ = false; }
+  ApiClient(const ApiClient&) = delete;
+  ApiClient& operator=(const ApiClient&) = delete;
 
   struct Call {
     std::string method = "GET";
@@ -41,9 +44,11 @@ class ApiClient {
     std::string body;
     std::string content_type = "application/json";
     Duration timeout = Duration::Seconds(30);
+    bool urgent = true;
   };
-  // `unsent`: the server has certainly not acted upon it.
-  using Done = std::function<void(Result<Response> response, bool unsent)>;
+  // What the server has certainly not acted upon (the connection could not be had, or it asks to
+  // come back later) is sent again a few times; what it may have acted upon is not.
+  using Done = std::function<void(Result<Response> response)>;
   void Send(Call call, Done done);
 
   // A GET whose answer has no end.
@@ -51,13 +56,22 @@ class ApiClient {
   StreamId Open(std::string path, std::string accept, std::unique_ptr<net::ResponseSink> sink);
   void Close(StreamId id) { watches_.Cancel(id); }
 
-  [[nodiscard]] std::size_t writes_outstanding() const { return writes_.outstanding(); }
+  // Calls that were not answered yet.
+  [[nodiscard]] std::size_t urgent_calls() const { return urgent_calls_; }
+  [[nodiscard]] std::size_t patient_calls() const { return patient_calls_; }
 
  private:
+  struct Attempt;
+
+  void Send(const std::shared_ptr<Attempt>& attempt);
+  void OnAnswer(const std::shared_ptr<Attempt>& attempt, Result<Response> response, bool unsent);
   [[nodiscard]] net::Headers CommonHeaders(std::string accept) const;
 
+  net::EventLoop& loop_;
   Options options_;
   net::HttpClient watches_, writes_;
+  std::size_t urgent_calls_ = 0, patient_calls_ = 0;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace knx::client

@@ -35,7 +35,7 @@ std::string MicroMoment(Time time) {
 }  // namespace
 
 void PodWriter::Send(ApiClient::Call call, Done done) {
-  api_.Send(std::move(call), [done = std::move(done)](Result<Response> response, bool) {
+  api_.Send(std::move(call), [done = std::move(done)](Result<Response> response) {
     if (!response.ok()) return done(response.error());
     done(response->ok() ? Ok() : Status(ErrorOf(*response)));
   });
@@ -101,7 +101,8 @@ void PodWriter::Record(const PodEvent& event, Done done) {
            QuotedText(event.regarding.namespace_), QuotedText(name), MicroMoment(event.when),
            QuotedText(event.controller), QuotedText(event.instance), QuotedText(event.action),
            QuotedText(event.reason), ReferenceTo(event.regarding), related, QuotedText(event.note),
-           event.warning ? "Warning" : "Normal")},
+           event.warning ? "Warning" : "Normal"),
+       .urgent = false},
       std::move(done));
 }
 

@@ -14,7 +14,7 @@ void VolumeWriter::Patch(std::string path, std::string body, Done done) {
              .path = std::move(path),
              .body = std::move(body),
              .content_type = "application/merge-patch+json"},
-            [done = std::move(done)](Result<Response> response, bool) {
+            [done = std::move(done)](Result<Response> response) {
               if (!response.ok()) return done(response.error());
               done(response->ok() ? Ok() : Status(ErrorOf(*response)));
             });

@@ -17,6 +17,8 @@ constexpr int kDecisionsAtOnce = 64;
 // With so many writes on their way, deciding waits: the server is the slower one, and what is
 // decided late is decided with newer news.
 constexpr std::size_t kEnoughWrites = 2000;
+// Events that wait for a server that does not take them; people can do without more of them.
+constexpr std::size_t kMostEvents = 20'000;
 
 client::PodName NameOf(const engine::PodRef& pod) { return {pod.namespace_, pod.name, pod.uid}; }
 
@@ -96,7 +98,7 @@ void Scheduler::Slice() {
   slice_planned_ = false;
   for (int i = 0; i < kDecisionsAtOnce; ++i) {
     // An answer to one of them brings us back here.
-    if (api_.writes_outstanding() >= kEnoughWrites || draining_) return;
+    if (api_.urgent_calls() >= kEnoughWrites || draining_) return;
     const bool decided = engine_.ScheduleOne(clock_.now());
     AfterCall();
     if (!decided) return;
@@ -171,6 +173,10 @@ void Scheduler::CarryOut(engine::ActionId id, const engine::EvictPod& evict) {
 }
 
 void Scheduler::CarryOut(engine::ActionId /*id*/, const engine::RecordEvent& event) {
+  if (api_.patient_calls() >= kMostEvents) {
+    if (events_dropped_++ == 0) options_.log("events are dropped: the API server is too slow");
+    return;
+  }
   client::PodEvent record;
   record.regarding = NameOf(event.pod);
   if (event.related) record.related = NameOf(*event.related);

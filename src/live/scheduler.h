@@ -33,7 +33,7 @@ class Scheduler {
   void Start();
   [[nodiscard]] bool synced() const { return synced_; }
   // What was sent and not answered yet.
-  [[nodiscard]] std::size_t outstanding() const { return api_.writes_outstanding(); }
+  [[nodiscard]] std::size_t outstanding() const { return api_.urgent_calls(); }
   // Decides nothing more; what was sent is still answered.
   void Drain() { draining_ = true; }
 
@@ -67,6 +67,7 @@ class Scheduler {
   engine::Engine engine_;
   std::vector<std::unique_ptr<client::Reflector>> reflectors_;
   bool synced_ = false, slice_planned_ = false, draining_ = false;
+  std::size_t events_dropped_ = 0;
   net::EventLoop::TimerId wake_;
   Time armed_ = kNever;
 };

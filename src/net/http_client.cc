@@ -41,7 +41,7 @@ HttpClient::~HttpClient() {
 }
 
 HttpClient::RequestId HttpClient::Send(Request request, std::unique_ptr<ResponseSink> sink) {
-  waiting_.push_back({++last_, std::move(request), std::move(sink)});
+  (request.urgent ? urgent_ : patient_).push_back({++last_, std::move(request), std::move(sink)});
   Pump();
   return last_;
 }
@@ -53,27 +53,34 @@ void HttpClient::Cancel(RequestId id) {
     at.link->connection->Cancel(at.stream);
     return;
   }
-  std::erase_if(waiting_, [id](const Waiting& waiting) { return waiting.id == id; });
+  const auto is_it = [id](const Waiting& waiting) { return waiting.id == id; };
+  if (std::erase_if(urgent_, is_it) == 0) std::erase_if(patient_, is_it);
+}
+
+bool HttpClient::SendNext(Links::iterator link) {
+  std::deque<Waiting>& queue = urgent_.empty() ? patient_ : urgent_;
+  if (queue.empty()) return false;
+  Waiting next = std::move(queue.front());
+  queue.pop_front();
+  auto forwarder = std::make_unique<Forwarder>(*this, next.id, std::move(next.sink));
+  Forwarder& kept = *forwarder;
+  std::unique_ptr<ResponseSink> sink = std::move(forwarder);
+  const Http2Connection::StreamId stream = link->connection->Send(next.request, sink);
+  if (stream >= 0) {
+    sent_[next.id] = {link, stream};
+  } else {
+    next.sink = kept.TakeBack();
+    queue.push_front(std::move(next));
+  }
+  return true;
 }
 
 void HttpClient::Pump() {
   for (auto link = links_.begin(); link != links_.end(); ++link) {
-    while (!waiting_.empty() && link->ready && link->connection->room() > 0) {
-      Waiting next = std::move(waiting_.front());
-      waiting_.pop_front();
-      auto forwarder = std::make_unique<Forwarder>(*this, next.id, std::move(next.sink));
-      Forwarder& kept = *forwarder;
-      std::unique_ptr<ResponseSink> sink = std::move(forwarder);
-      const Http2Connection::StreamId stream = link->connection->Send(next.request, sink);
-      if (stream >= 0) {
-        sent_[next.id] = {link, stream};
-      } else {
-        next.sink = kept.TakeBack();
-        waiting_.push_front(std::move(next));
-      }
+    while (link->ready && link->connection->room() > 0 && SendNext(link)) {
     }
   }
-  if (!waiting_.empty()) OpenAnother();
+  if (!urgent_.empty() || !patient_.empty()) OpenAnother();
 }
 
 void HttpClient::OpenAnother() {
@@ -108,9 +115,11 @@ void HttpClient::OnClosed(Links::iterator link, const Error& error) {
     Pump();
   });
   const auto alive = alive_;
-  for (Waiting& waiting : std::exchange(waiting_, {})) {
-    if (!*alive) return;
-    waiting.sink->OnDone(error, true);
+  for (std::deque<Waiting>* queue : {&urgent_, &patient_}) {
+    for (Waiting& waiting : std::exchange(*queue, {})) {
+      waiting.sink->OnDone(error, true);
+      if (!*alive) return;
+    }
   }
 }
 

@@ -33,7 +33,9 @@ class HttpClient {
   // The sink hears nothing more.
   void Cancel(RequestId id);
   // Sent or waiting.
-  [[nodiscard]] std::size_t outstanding() const { return waiting_.size() + sent_.size(); }
+  [[nodiscard]] std::size_t outstanding() const {
+    return urgent_.size() + patient_.size() + sent_.size();
+  }
 
  private:
   class Forwarder;
@@ -53,6 +55,8 @@ class HttpClient {
   };
 
   void Pump();
+  // False: none waits.
+  bool SendNext(Links::iterator link);
   void OpenAnother();
   void OnReady(Links::iterator link);
   void OnClosed(Links::iterator link, const Error& error);
@@ -60,7 +64,7 @@ class HttpClient {
   EventLoop& loop_;
   Options options_;
   Links links_;
-  std::deque<Waiting> waiting_;
+  std::deque<Waiting> urgent_, patient_;  // waiting
   std::map<RequestId, Sent> sent_;
   RequestId last_ = 0;
   Duration pause_;  // before the next attempt to connect

@@ -24,6 +24,8 @@ struct Request {
   std::string body;
   // Until the response is complete. Zero: no limit, as for a watch.
   Duration timeout;
+  // Where requests have to wait, those that are not urgent wait for the others.
+  bool urgent = true;
 };
 
 // Gets a response, in pieces as they arrive. OnDone is called once, last, and always.
