@@ -14,7 +14,8 @@ namespace {
 constexpr int kMostAttempts = 10;
 constexpr int kLongestWaitSeconds = 60;
 constexpr Duration kWaitForConnection = Duration::Milliseconds(500);
-constexpr int kNotFound = 404, kConflict = 409, kTooMany = 429, kServerError = 500;
+constexpr int kStatusNotFound = 404, kStatusConflict = 409, kStatusTooMany = 429,
+              kStatusServerError = 500;
 // An answer that is longer is no answer to anything that we ask.
 constexpr std::size_t kLongestAnswer = std::size_t{64} << 20;
 
@@ -46,7 +47,8 @@ class WholeAnswer final : public net::ResponseSink {
 // How long the server asks to be left alone before the same is sent again; nullopt: it does not
 // ask.
 std::optional<Duration> RetryAfter(const Response& response) {
-  if (response.status != kTooMany && response.status < kServerError) return std::nullopt;
+  if (response.status != kStatusTooMany && response.status < kStatusServerError)
+    return std::nullopt;
   const std::string_view text = net::FindHeader(response.headers, "retry-after");
   int seconds = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
@@ -55,10 +57,10 @@ std::optional<Duration> RetryAfter(const Response& response) {
 }
 
 ErrorKind KindOf(int status) {
-  if (status == kNotFound) return ErrorKind::kNotFound;
-  if (status == kConflict) return ErrorKind::kConflict;
-  return status == kTooMany || status >= kServerError ? ErrorKind::kUnavailable
-                                                      : ErrorKind::kInvalid;
+  if (status == kStatusNotFound) return ErrorKind::kNotFound;
+  if (status == kStatusConflict) return ErrorKind::kConflict;
+  return status == kStatusTooMany || status >= kStatusServerError ? ErrorKind::kUnavailable
+                                                                  : ErrorKind::kInvalid;
 }
 
 }  // namespace

@@ -1,0 +1,129 @@
+#include "cmd/scheduler_daemon.h"
+
+#include <fmt/format.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <vector>
+
+#include "client/in_cluster.h"
+#include "client/kubeconfig.h"
+#include "client/token_source.h"
+#include "cmd/exit_code.h"
+#include "cmd/text_files.h"
+#include "framework/config.h"
+#include "framework/profile_builder.h"
+#include "live/scheduler.h"
+#include "plugins/registry.h"
+
+namespace knx::cmd {
+namespace {
+
+void Log(std::string_view line) {
+  fmt::print(stderr, "{} {}\n", FormatTime(live::SteadyClock::Wall()), line);
+}
+
+std::string_view Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// The kubeconfig that was named, or the one that is found, or the service account of our pod.
+Result<client::ApiAccess> FindAccess(const DaemonOptions& options) {
+  std::vector<std::string> named;
+  if (!options.kubeconfig.empty()) named.push_back(options.kubeconfig);
+  auto access = client::ReadKubeconfigs(
+      client::FindKubeconfigs(named, Environment("KUBECONFIG"), Environment("HOME")), "");
+  if (access.ok() || access.error().kind != ErrorKind::kNotFound || !named.empty()) return access;
+  auto in_cluster = client::ReadInCluster({.host = Environment("KUBERNETES_SERVICE_HOST"),
+                                           .port = Environment("KUBERNETES_SERVICE_PORT")});
+  if (in_cluster.ok() || in_cluster.error().kind != ErrorKind::kNotFound) return in_cluster;
+  return InvalidError(
+      fmt::format("no way to an API server: {}, and {}; name a kubeconfig with --kubeconfig",
+                  access.error().message, in_cluster.error().message));
+}
+
+Result<client::ApiClient::Options> Reach(const client::ApiAccess& access,
+                                         client::TokenSource& credentials) {
+  KNX_TRY(const client::Credentials* first, credentials.GetOrWait(live::SteadyClock::Wall()));
+  const bool from_plugin = !first->client_certificate_pem.empty();
+  client::ApiClient::Options out;
+  out.endpoint.host = access.server.host;
+  out.endpoint.port = access.server.port;
+  out.endpoint.server_name = access.tls_server_name;
+  out.base_path = access.server.base_path;
+  if (access.server.tls) {
+    KNX_TRY(out.endpoint.tls,
+            net::TlsContext::MakeClient(
+                {.ca_pem = access.ca_pem,
+                 .cert_pem =
+                     from_plugin ? first->client_certificate_pem : access.client_certificate_pem,
+                 .key_pem = from_plugin ? first->client_key_pem : access.client_key_pem,
+                 .skip_verify = access.skip_tls_verify}));
+  }
+  out.authorization = [&credentials] {
+    const auto now = credentials.Get(live::SteadyClock::Wall());
+    return now.ok() && *now != nullptr ? (*now)->authorization : std::string();
+  };
+  out.user_agent = "kubenexus-scheduler";
+  return out;
+}
+
+Result<std::vector<framework::Profile>> ProfilesOf(const DaemonOptions& options) {
+  framework::SchedulerConfiguration config = framework::DefaultConfiguration();
+  if (!options.config_file.empty()) {
+    KNX_TRY(const std::string text, ReadText(options.config_file));
+    KNX_TRY(config, framework::ReadConfiguration(text, options.config_file));
+  }
+  for (const std::string& warning : framework::Warnings(config, plugins::AllPlugins())) {
+    Log(warning);
+  }
+  return framework::BuildProfiles(config, plugins::AllPlugins());
+}
+
+std::string HostName() {
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown-host";
+}
+
+// SIGTERM and SIGINT become something that the loop can wait for.
+int SignalDescriptor() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  sigprocmask(SIG_BLOCK, &signals, nullptr);
+  return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+Result<int> Run(const DaemonOptions& options) {
+  KNX_TRY(std::vector<framework::Profile> profiles, ProfilesOf(options));
+  KNX_TRY(const client::ApiAccess access, FindAccess(options));
+  for (const std::string& warning : access.warnings) Log(warning);
+  client::TokenSource credentials(access);
+  KNX_TRY(client::ApiClient::Options reach, Reach(access, credentials));
+  std::signal(SIGPIPE, SIG_IGN);
+  net::EventLoop loop;
+  client::ApiClient api(loop, std::move(reach));
+  live::Scheduler scheduler(
+      loop, api, std::move(profiles),
+      {.engine = {}, .instance = fmt::format("kubenexus-scheduler-{}", HostName()), .log = Log});
+  loop.Watch(SignalDescriptor(), net::kReadable, [&](std::uint32_t) { loop.Stop(); });
+  scheduler.Start();
+  loop.Run();
+  return kExitOk;
+}
+
+}  // namespace
+
+int RunDaemon(const DaemonOptions& options) {
+  const auto code = Run(options);
+  if (code.ok()) return *code;
+  fmt::print(stderr, "kubenexus-scheduler: {}\n", code.error().ToString());
+  return kExitWrong;
+}
+
+}  // namespace knx::cmd
