@@ -8,6 +8,7 @@ namespace knx::k8s::names {
 
 // Labels and taints of Kubernetes.
 inline constexpr std::string_view kHostname = "kubernetes.io/hostname";
+inline constexpr std::string_view kNamespaceName = "kubernetes.io/metadata.name";
 inline constexpr std::string_view kZone = "topology.kubernetes.io/zone";
 inline constexpr std::string_view kRegion = "topology.kubernetes.io/region";
 inline constexpr std::string_view kZoneBeta = "failure-domain.beta.kubernetes.io/zone";

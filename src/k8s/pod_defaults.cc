@@ -76,4 +76,16 @@ void DefaultRequests(PodSpec& spec) {
   if (spec.resources) DefaultPodLevel(spec);
 }
 
+void LabelWithName(Namespace& out) {
+  StringMap& labels = out.meta.labels;
+  const auto at =
+      std::lower_bound(labels.begin(), labels.end(), names::kNamespaceName,
+                       [](const auto& label, std::string_view key) { return label.first < key; });
+  if (at != labels.end() && at->first == names::kNamespaceName) {
+    at->second = out.meta.name;
+  } else {
+    labels.emplace(at, names::kNamespaceName, out.meta.name);
+  }
+}
+
 }  // namespace knx::k8s

@@ -1,4 +1,4 @@
-// What the API server fills in when a pod is created and its author left it out.
+// What the API server fills in when an object is created and its author left it out.
 #pragma once
 
 #include "k8s/objects.h"
@@ -9,5 +9,8 @@ namespace knx::k8s {
 // own limits. Applied to templates too, since their pods never pass through an API server on the
 // embedded cluster.
 void DefaultRequests(PodSpec& spec);
+
+// Every namespace has its name as a label, whatever other labels it is given.
+void LabelWithName(Namespace& out);
 
 }  // namespace knx::k8s

@@ -405,7 +405,7 @@ TEST(ReadManifests, ReadsTheRest) {
   EXPECT_EQ(
       Only<Namespace>("{apiVersion: v1, kind: Namespace, metadata: {name: a, labels: {x: z}}}")
           .meta.labels,
-      (StringMap{{"x", "z"}}));
+      (StringMap{{"kubernetes.io/metadata.name", "a"}, {"x", "z"}}));
 
   const PriorityClass high = Only<PriorityClass>(
       "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: -5, "

@@ -7,6 +7,7 @@
 
 #include "k8s/json_fields.h"
 #include "k8s/object_fields.h"
+#include "k8s/pod_defaults.h"
 #include "k8s/selector.h"
 #include "k8s/yaml_reader.h"
 #include "k8s/yaml_tree.h"
@@ -85,6 +86,7 @@ void ReadJobStatus(Fields& status, JobStatus& out) {
 template <class Fields>
 void ReadFields(Fields& object, Namespace& out) {
   ReadMeta(object, Scope::kCluster, out.meta);
+  LabelWithName(out);
 }
 
 template <class Fields>

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "k8s/names.h"
+#include "k8s/pod_defaults.h"
 #include "k8s/priority_classes.h"
 #include "scenario/pod_script.h"
 #include "sim/admission.h"
@@ -94,8 +95,8 @@ Status Admit(const Store& store, T& object) {
     return Ok();
   } else if constexpr (std::is_same_v<T, k8s::Workload> || std::is_same_v<T, k8s::Job>) {
     // Its pods would be refused one by one later, when nobody reads it any more.
-    KNX_TRY(const scenario::PodScript script, scenario::ScriptOf(object.pod_template.meta));
-    return Ok();
+    auto script = scenario::ScriptOf(object.pod_template.meta);
+    return script.ok() ? Ok() : Status(std::move(script).error());
   } else {
     return Ok();
   }
@@ -229,6 +230,7 @@ void ApiServer::EnsureNamespace(const std::string& name) {
   if (store_.Find<k8s::Namespace>(name) != nullptr) return;
   k8s::Namespace created;
   created.meta.name = name;
+  k8s::LabelWithName(created);
   store_.Put(std::move(created), Actor::kController);
 }
 
