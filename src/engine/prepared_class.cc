@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <set>
 
 namespace knx::engine {
@@ -44,10 +45,14 @@ void PreparedClass::Refresh() {
 
 void PreparedClass::AskFilters(const framework::Profile& profile, const framework::PodView& view) {
   std::optional<std::vector<std::string>> names;
-  std::uint16_t order = 0;
-  for (const auto& entry : profile.filters) {
+  std::vector<std::uint16_t> positions(profile.filters.size());
+  std::iota(positions.begin(), positions.end(), std::uint16_t{0});
+  std::stable_sort(positions.begin(), positions.end(), [&](std::uint16_t a, std::uint16_t b) {
+    return profile.filters[a].rank < profile.filters[b].rank;
+  });
+  for (const std::uint16_t position : positions) {
+    const framework::Profile::FilterEntry& entry = profile.filters[position];
     framework::PreFilterResult result = entry.plugin->PreFilter(view);
-    const std::uint16_t position = order++;
     if (entry.pre_filter) {
       if (!result.outcome.ok() && !IsOfNode(result.scope)) asks_anew_ = true;
       if (result.outcome.code == Code::kError) {
@@ -69,6 +74,8 @@ void PreparedClass::AskFilters(const framework::Profile& profile, const framewor
     NoteScope(result.scope);
     filters_.push_back({entry.index, position, result.scope, std::move(result.filter)});
   }
+  std::sort(filters_.begin(), filters_.end(),
+            [](const PreparedFilter& a, const PreparedFilter& b) { return a.order < b.order; });
   if (!names) return;
   only_rows_.emplace();
   for (const std::string& name : *names) {

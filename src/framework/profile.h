@@ -21,6 +21,7 @@ struct Profile {
     std::uint8_t index = 0;
     bool pre_filter = false;  // may reject the pod as a whole, or narrow the nodes
     bool filter = false;      // may reject nodes
+    std::uint16_t rank = 0;   // at preFilter, where it may stand elsewhere than at filter
   };
   struct ScoreEntry {
     const ScorePlugin* plugin = nullptr;

@@ -116,6 +116,14 @@ class Builder {
       if (resolved.Contains(Point::kFilter, entry.plugin)) return;
       out_.filters.push_back({plugin, index, true, false});
     });
+    std::uint16_t rank = 0;
+    ForEach<FilterPlugin>(
+        Point::kPreFilter, [&](const FilterPlugin* plugin, std::uint8_t, const ResolvedPlugin&) {
+          const auto entry =
+              std::find_if(out_.filters.begin(), out_.filters.end(),
+                           [plugin](const Profile::FilterEntry& e) { return e.plugin == plugin; });
+          entry->rank = rank++;
+        });
   }
 
   void FillScores() {
