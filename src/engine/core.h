@@ -112,6 +112,8 @@ class Core {
   void EndFlight(cluster::PodId id);
   // The chosen node did not work out: gives the room back, tells who might want it, and queues the
   // pod again.
+  // The next time, other nodes that are as good come first.
+  void NoteFailure(cluster::PodId id, cluster::NodeRow row);
   void FailOnNode(cluster::PodId id, const FailedAttempt& attempt, const std::string& message,
                   Time now);
   // `nominate`: where room is being made; an invalid row takes a nomination back, nullopt leaves
@@ -177,6 +179,9 @@ class Core {
   std::set<std::pair<Time, ActionId>> question_deadlines_;
   absl::flat_hash_map<cluster::PodId, Condition> conditions_;
   absl::flat_hash_map<ActionId, cluster::PodId> patches_;  // of conditions, not yet reported on
+  // Where a pod had a place and could not be bound, the last at the end. A row may be another node
+  // by now, which does no harm.
+  absl::flat_hash_map<cluster::PodId, std::vector<cluster::NodeRow>> failed_on_;
   Evictions evictions_;
   std::vector<Action> actions_;
   cluster::PodId decided_;

@@ -39,7 +39,9 @@ bool Core::ScheduleOne(Time now) {
     queue_.Remove(id);
     return true;
   }
-  const Placement placement = placer_.Place(ProfileOf(id), id);
+  const auto failed = failed_on_.empty() ? failed_on_.end() : failed_on_.find(id);
+  const Placement placement = placer_.Place(
+      ProfileOf(id), id, failed == failed_on_.end() ? std::span<const NodeRow>() : failed->second);
   if (placement.node.valid()) {
     StartFlight(id, placement.node, now);
     return true;
@@ -246,6 +248,7 @@ void Core::OnBindingFinished(PodId id, const std::optional<std::string>& failure
     EndFlight(id);
     queue_.Remove(id);
     conditions_.erase(id);
+    failed_on_.erase(id);
     return;
   }
   if (!state_.pod(id).assumed) {
@@ -329,11 +332,20 @@ Time Core::NextWake() const {
 
 // ---- failing ----
 
+void Core::NoteFailure(PodId id, NodeRow row) {
+  constexpr std::size_t kRemembered = 64;
+  std::vector<NodeRow>& rows = failed_on_[id];
+  std::erase(rows, row);
+  if (rows.size() == kRemembered) rows.erase(rows.begin());
+  rows.push_back(row);
+}
+
 void Core::FailOnNode(PodId id, const FailedAttempt& attempt, const std::string& message,
                       Time now) {
   const NodeRow row = state_.pod(id).node;
   Unreserve(id, row, now);
   EndFlight(id);
+  NoteFailure(id, row);
   framework::ClusterEvent event;
   event.kind = framework::EventKind::kAssignedPodDelete;
   event.pod = id;
@@ -370,7 +382,7 @@ void Core::Fail(PodId id, const FailedAttempt& attempt, const std::string& messa
 
 std::optional<std::string> Core::Renominate(PodId id, NodeRow row, Time now) {
   const NodeRow before = state_.pod(id).nominated;
-  const std::string name = row.valid() ? state_.nodes().name(row) : "";
+  std::string name = row.valid() ? state_.nodes().name(row) : "";
   const std::unique_ptr<std::string>& told = state_.pod(id).told_nomination;
   const bool written = told == nullptr ? name.empty() : *told == name;
   if (row != before) {

@@ -205,6 +205,7 @@ void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
     }
     if (!flights_.contains(id)) queue_.Remove(id);
     conditions_.erase(id);
+    failed_on_.erase(id);
     ForgetPlanFor(id);
     ClusterEvent event;
     event.kind = EventKind::kAssignedPodAdd;
@@ -274,6 +275,7 @@ void Core::RemovePod(PodId id, Time now) {
   }
   queue_.Remove(id);
   conditions_.erase(id);
+  failed_on_.erase(id);
   OnLeaving(id);
   ForgetPlanFor(id);
   state_.Hold(gone.pod_class, gone.kin);

@@ -12,7 +12,9 @@ using cluster::PodId;
 using framework::Code;
 using framework::Verdict;
 
-Placement Placer::Place(const framework::Profile& profile, PodId pod) {
+Placement Placer::Place(const framework::Profile& profile, PodId pod,
+                        std::span<const NodeRow> failed) {
+  failed_ = failed;
   Placement placement;
   if (state_.nodes().node_count() == 0) {
     placement.message = "no nodes available to schedule pods";
@@ -105,7 +107,7 @@ Placement Placer::PlaceRemembered(const framework::Profile& profile, ClassCache&
   });
   for (const NodeRow row : excluded) cache.Exclude(row);
   if (!excluded.empty()) cache.Settle();
-  placement.node = cache.best();
+  placement.node = BestOf(cache);
   for (const NodeRow row : excluded) cache.Include(row);
   if (!excluded.empty()) cache.Settle();
   if (placement.node.valid()) return placement;
@@ -222,14 +224,42 @@ NodeRow Placer::BestOf(const PreparedClass& prepared, std::span<const NodeRow> f
   return BestBy(TotalScores(prepared, feasible), feasible);
 }
 
-// The first by name among those with the greatest total.
+std::size_t Placer::LatenessOf(NodeRow row) const {
+  const auto at = std::find(failed_.begin(), failed_.end(), row);
+  return at == failed_.end() ? 0 : static_cast<std::size_t>(at - failed_.begin()) + 1;
+}
+
+NodeRow Placer::BestOf(ClassCache& cache) {
+  const NodeRow best = cache.best();
+  if (failed_.empty() || !best.valid() || LatenessOf(best) == 0) return best;
+  const std::int32_t total = cache.total(best);
+  std::vector<NodeRow> taken_out;
+  NodeRow least_late;
+  for (const NodeRow row : failed_) {
+    if (!state_.nodes().has_node(row) || !cache.feasible(row) || cache.total(row) != total)
+      continue;
+    if (!least_late.valid()) least_late = row;
+    taken_out.push_back(row);
+  }
+  for (const NodeRow row : taken_out) cache.Exclude(row);
+  cache.Settle();
+  const NodeRow other = cache.best();
+  const bool as_good = other.valid() && cache.total(other) == total;
+  for (const NodeRow row : taken_out) cache.Include(row);
+  cache.Settle();
+  return as_good ? other : least_late;
+}
+
+// Among those with the greatest total the one that comes first.
 NodeRow Placer::BestBy(std::span<const std::int32_t> totals,
                        std::span<const NodeRow> feasible) const {
   std::size_t best = 0;
   for (std::size_t i = 1; i < feasible.size(); ++i) {
     if (totals[i] < totals[best]) continue;
-    const bool earlier = state_.nodes().rank(feasible[i]) < state_.nodes().rank(feasible[best]);
-    if (totals[i] > totals[best] || earlier) best = i;
+    const auto turn = [&](NodeRow row) {
+      return std::pair(LatenessOf(row), state_.nodes().rank(row));
+    };
+    if (totals[i] > totals[best] || turn(feasible[i]) < turn(feasible[best])) best = i;
   }
   return feasible[best];
 }

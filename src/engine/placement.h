@@ -42,7 +42,11 @@ class Placer {
   Placer(const Placer&) = delete;
   Placer& operator=(const Placer&) = delete;
 
-  Placement Place(const framework::Profile& profile, cluster::PodId pod);
+  // Of equally good nodes the first by name is taken; those in `failed`, where the pod had a place
+  // before and could not be bound, come after all others, the one that failed last at the end.
+  // kube-scheduler takes any by chance, and so does not try the same one for ever either.
+  Placement Place(const framework::Profile& profile, cluster::PodId pod,
+                  std::span<const cluster::NodeRow> failed = {});
 
   // The same decision, with everything that was said on the way.
   Inquiry Inquire(const framework::Profile& profile, cluster::PodId pod);
@@ -68,6 +72,10 @@ class Placer {
                            cluster::PodId pod);
   Placement PlaceAmong(const framework::Profile& profile, PreparedClass& prepared,
                        cluster::PodId pod);
+  // How late the row comes among equals: 0 unless the pod failed there.
+  [[nodiscard]] std::size_t LatenessOf(cluster::NodeRow row) const;
+  // The best of what is remembered.
+  cluster::NodeRow BestOf(ClassCache& cache);
   [[nodiscard]] bool AsksLeftOutNode(const PreparedClass& prepared, cluster::PodId pod) const;
   bool FitsNominatedNode(PreparedClass& prepared, cluster::PodId pod);
   framework::Verdict JudgeAlone(PreparedClass& prepared, cluster::NodeRow row);
@@ -97,6 +105,7 @@ class Placer {
 
   cluster::State& state_;
   ParallelFor parallel_for_;
+  std::span<const cluster::NodeRow> failed_;  // of the pod that is being placed
   ClassCaches caches_;
   Preemptor preemptor_;
   PreparedClass::Batch batch_;
