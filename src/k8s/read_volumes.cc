@@ -228,6 +228,8 @@ void ReadFields(Fields& object, StorageClass& out) {
   object.ReadEnum("volumeBindingMode", out.binding_mode,
                   {{"Immediate", BindingMode::kImmediate},
                    {"WaitForFirstConsumer", BindingMode::kWaitForFirstConsumer}});
+  object.ReadEnum("reclaimPolicy", out.retain,
+                  {{"Delete", false}, {"Recycle", false}, {"Retain", true}});
   object.ForEach("allowedTopologies", [&](Fields& term) {
     ReadTopologyTerm(term, out.allowed_topologies.emplace_back());
   });

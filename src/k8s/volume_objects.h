@@ -111,6 +111,7 @@ struct StorageClass {
   std::string provisioner;
   BindingMode binding_mode = BindingMode::kImmediate;
   std::vector<TopologyTerm> allowed_topologies;  // any of them; empty: everywhere
+  bool retain = false;                           // volumes outlive their claims
   friend bool operator==(const StorageClass&, const StorageClass&) = default;
 };
 

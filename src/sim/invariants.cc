@@ -288,7 +288,10 @@ void Invariants::AfterStep(const engine::Engine* engine, bool current) {
 }
 
 std::int64_t Invariants::StepsPerFullCheck() const {
-  const std::size_t nodes = store_.All<k8s::Node>().size(), pods = store_.All<k8s::Pod>().size();
+  const std::size_t nodes = store_.All<k8s::Node>().size();
+  const std::size_t pods = store_.All<k8s::Pod>().size() +
+                           store_.All<k8s::PersistentVolumeClaim>().size() +
+                           store_.All<k8s::PersistentVolume>().size();
   if (nodes < kSmallCluster && pods <= kFewPods) return 1;
   if (checking_ == Checking::kAsInTests) return kStepsPerFullCheck;
   return std::max(kStepsPerFullCheck, static_cast<std::int64_t>(nodes + pods) / kCountedPerStep);

@@ -90,7 +90,7 @@ void VolumeController::EnqueueUnboundClaims() {
   }
 }
 
-// A volume without a claim is there to be had; one whose claim is gone is not.
+// A volume without a claim is there to be had; one whose claim is gone is not, or goes with it.
 void VolumeController::ReconcileVolume(const std::string& name) {
   const Ptr<Volume> volume = store_.Find<Volume>(name);
   if (volume == nullptr) return;
@@ -101,6 +101,10 @@ void VolumeController::ReconcileVolume(const std::string& name) {
     const Ptr<Claim> claim =
         store_.Find<Claim>(PodKey(volume->claim->namespace_, volume->claim->name));
     if (claim == nullptr || claim->meta.uid != volume->claim->uid) phase = VolumePhase::kReleased;
+  }
+  if (phase == VolumePhase::kReleased && go_along_.erase(name) > 0) {
+    store_.Erase<Volume>(name, Actor::kController);
+    return;
   }
   if (phase == volume->phase) return;
   Volume next = *volume;
@@ -203,6 +207,7 @@ void VolumeController::MakeVolume(const std::string& key, const std::string& uid
     made.node_affinity.emplace().terms.push_back(
         {{{std::string(names::kZone), k8s::SelectorOperator::kIn, {*zone}}}, {}});
   }
+  if (!storage_class->retain) go_along_.insert(made.meta.name);
   store_.Put(std::move(made), Actor::kController);
 }
 

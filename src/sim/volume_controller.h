@@ -43,6 +43,7 @@ class VolumeController : public StoreListener {
   const Timing& timing_;
   std::set<std::string> pending_claims_, pending_volumes_;
   std::set<std::string> being_made_;  // uids of claims
+  std::set<std::string> go_along_;    // names of volumes that are removed with their claim
 };
 
 }  // namespace knx::sim
