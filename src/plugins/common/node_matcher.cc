@@ -94,7 +94,7 @@ bool NodeTermMatcher::Matches(const cluster::NodeFacts& node, std::string_view n
                               const WordLookup& words) const {
   if (matches_nothing_) return false;
   for (const NameCondition& condition : names_) {
-    if ((condition.name == name) != condition.equal) return false;
+    if (!name.empty() && (condition.name == name) != condition.equal) return false;
   }
   return std::all_of(labels_.begin(), labels_.end(), [&](const LabelCondition& condition) {
     const Symbol value = condition.key.valid() ? LabelOf(node, condition.key) : Symbol{};

@@ -19,7 +19,8 @@ namespace knx::plugins {
 class NodeTermMatcher {
  public:
   NodeTermMatcher(const k8s::NodeSelectorTerm& term, WordLookup& words);
-  // `words` must be what the term was made with.
+  // `words` must be what the term was made with. Without a name, conditions on it are left out, as
+  // kube-scheduler does for volumes.
   [[nodiscard]] bool Matches(const cluster::NodeFacts& node, std::string_view name,
                              const WordLookup& words) const;
 

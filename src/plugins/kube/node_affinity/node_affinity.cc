@@ -168,11 +168,12 @@ bool NodeAffinity::MayHelp(const framework::ClusterEvent& event,
   const cluster::NodeTable& nodes = pod.state.nodes();
   const cluster::NodeFacts& now = nodes.facts(event.row);
   const std::string& node_name = nodes.name(event.row);
-  if (!NodeMatcher(pod.state.words(), {}, added_.required).Matches(now, node_name)) return false;
-  const k8s::PodSpec& spec = pod.pod_class.spec;
-  const NodeMatcher matcher(pod.state.words(), spec);
-  return matcher.Matches(now, node_name) &&
-         (event.node_before == nullptr || !matcher.Matches(*event.node_before, node_name));
+  const NodeMatcher added(pod.state.words(), {}, added_.required);
+  const NodeMatcher own(pod.state.words(), pod.pod_class.spec);
+  const auto matches = [&](const cluster::NodeFacts& node) {
+    return added.Matches(node, node_name) && own.Matches(node, node_name);
+  };
+  return matches(now) && (event.node_before == nullptr || !matches(*event.node_before));
 }
 
 framework::PreFilterResult NodeAffinity::PreFilter(const framework::PodView& pod) const {

@@ -26,8 +26,7 @@ class SpreadCounts {
     std::uint32_t domains = 0;
     std::int32_t min = 0;
 
-   private:
-    friend SpreadCounts;
+    // For SpreadCounts alone.
     const cluster::MatchCounter* counter = nullptr;  // nullptr: nothing is counted
     std::uint64_t position = 0;
     std::uint64_t version = 0;  // of the topology; 0: nothing is counted yet
