@@ -65,6 +65,8 @@ class Cluster {
   Random& random() { return random_; }
 
   [[nodiscard]] Duration now() const { return agenda_.now() - kBegin; }
+  // Something else is due at this very instant.
+  [[nodiscard]] bool MoreNow() const { return agenda_.Next() <= agenda_.now(); }
   // Does what is due next, if that is not after `limit`. False: nothing was; time is `limit` now.
   // Also false once an invariant is violated.
   bool Step(Duration limit);

@@ -2,12 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "k8s/names.h"
-
 namespace knx::sim {
 
 void EventBook::Add(const engine::RecordEvent& event, Time now) {
-  if (event.reason == k8s::names::kEventFailedScheduling) AddAttempt(event.pod);
   const std::string pod = fmt::format("{}/{}", event.pod.namespace_, event.pod.name);
   const std::string key =
       fmt::format("{}\n{}\n{}\n{}", pod, event.reason, event.note, event.reporter);

@@ -35,9 +35,10 @@ void AddIndexes(std::string_view text, std::set<std::int32_t>& out) {
   while (!text.empty()) {
     const std::string_view range = text.substr(0, text.find(','));
     text.remove_prefix(std::min(range.size() + 1, text.size()));
-    const char* const end = range.data() + range.size();
+    const char* const begin = range.data();
+    const char* const end = begin + range.size();
     std::int32_t first = 0;
-    const auto [after, error] = std::from_chars(range.data(), end, first);
+    const auto [after, error] = std::from_chars(begin, end, first);
     if (error != std::errc()) continue;
     std::int32_t last = first;
     if (after != end && *after == '-') std::from_chars(after + 1, end, last);

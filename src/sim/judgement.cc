@@ -157,7 +157,7 @@ std::optional<std::string> UnmetSpread(const scenario::Spread& spread, const Pod
         node == nullptr ? nullptr : k8s::FindValue(node->meta.labels, spread.by);
     ++found[value == nullptr ? "" : *value];
   }
-  const std::string text = fmt::format("{}", found);
+  std::string text = fmt::format("{}", found);
   for (const auto& [value, count] : found) {
     const auto wanted = spread.counts.find(value);
     const std::int64_t want = wanted == spread.counts.end() ? 0 : wanted->second;

@@ -153,19 +153,20 @@ void SchedulerDriver::Slice(std::uint64_t life) {
     const bool decided = engine_->ScheduleOne(agenda_.now());
     AfterCall();
     if (!decided) return invariants_.OnIdle(*engine_);
-    NoticeHeldBack();
+    NoteDecision();
   }
   PlanSlice();
 }
 
-// A pod that has a place may have to wait for its volumes, for its condition to be written, or for
-// an answer before it is bound there.
-void SchedulerDriver::NoticeHeldBack() {
+// Counts the attempt. A pod that has a place may have to wait for its volumes, for its condition to
+// be written, or for an answer before it is bound there.
+void SchedulerDriver::NoteDecision() {
   const cluster::State& state = engine_->state();
   const cluster::Pod& pod = state.pod(engine_->decided());
+  const engine::PodRef ref{std::string(state.words().Text(pod.namespace_)), pod.name, pod.uid};
+  events_.AddAttempt(ref);
   if (engine_->Standing(pod.uid) != engine::PodStanding::kPaused) return;
-  invariants_.OnHeldBack({std::string(state.words().Text(pod.namespace_)), pod.name, pod.uid},
-                         state.nodes().name(pod.node), told_version());
+  invariants_.OnHeldBack(ref, state.nodes().name(pod.node), told_version());
 }
 
 void SchedulerDriver::ArmWake() {
@@ -229,7 +230,6 @@ void SchedulerDriver::CarryOut(const engine::Action& action) {
 void SchedulerDriver::CarryOut(engine::ActionId id, const engine::BindPod& bind) {
   ++counts_.binds;
   bindings_.insert(id);
-  events_.AddAttempt(bind.pod);
   invariants_.OnDecision(bind, told_version());
   told_.OnDecision(bind.pod.uid, {bind.node, id, agenda_.now(), false});
   const PodPtr pod = store_.FindPod(PodKey(bind.pod.namespace_, bind.pod.name), bind.pod.uid);

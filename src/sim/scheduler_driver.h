@@ -113,8 +113,8 @@ class SchedulerDriver : public StoreListener {
   void Tell(engine::Event event);
   // Takes the actions and sees to it that the scheduler is asked again in time.
   void AfterCall();
-  // Tells the invariants if the pod just decided about has a place and is not bound yet.
-  void NoticeHeldBack();
+  // Counts the attempt, and tells the invariants if the pod has a place and is not bound yet.
+  void NoteDecision();
   void PlanSlice();
   void Slice(std::uint64_t life);
   void ArmWake();
