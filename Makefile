@@ -63,6 +63,7 @@ bench-engine: ## how many decisions a second, on one core, without I/O (build/be
 oracle: ## build bin/knx-oracle: kube-scheduler itself, to be asked what it would decide (docs/oracle.md)
 	@scripts/setup.sh tools
 	@mkdir -p bin
+	@echo "== building bin/knx-oracle: the first time minutes, then seconds"
 	@scripts/go.py build -C tools -buildvcs=false -o ../bin/knx-oracle ./oracle
 
 KUBERNETES = $(shell awk '$$1 == "k8s.io/kubernetes" {print $$2}' tools/go.mod)
@@ -71,6 +72,7 @@ KUBERNETES = $(shell awk '$$1 == "k8s.io/kubernetes" {print $$2}' tools/go.mod)
 control-plane: ## build bin/knx-control-plane: etcd, API server, controllers and kube-scheduler, for tests (docs/control-plane.md)
 	@scripts/setup.sh tools
 	@mkdir -p bin
+	@echo "== building bin/knx-control-plane: the first time many minutes, then seconds"
 	@scripts/go.py build -C tools -buildvcs=false -o ../bin/knx-control-plane \
 	  -ldflags '-s -w -X k8s.io/component-base/version.gitVersion=$(KUBERNETES)' ./controlplane
 

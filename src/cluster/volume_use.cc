@@ -103,7 +103,7 @@ const VolumePlan* Volumes::FindPlan(PodId pod) const {
   return found == plans_.end() ? nullptr : &found->second;
 }
 
-void Volumes::Reserve(PodId pod, VolumePlan plan) {
+void Volumes::Reserve(PodId pod, VolumePlan&& plan) {
   for (const VolumePlan::Binding& binding : plan.bindings) {
     if (binding.written) continue;
     VolumeRecord& record = volumes_.at(binding.volume);

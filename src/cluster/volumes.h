@@ -141,7 +141,7 @@ class Volumes {
   void PodPlaced(PodId pod, NodeRow row, const std::string& node, const PodClass& pod_class);
   void PodTaken(PodId pod, NodeRow row, const std::string& node, const PodClass& pod_class);
   // The pod must have no plan yet.
-  void Reserve(PodId pod, VolumePlan plan);
+  void Reserve(PodId pod, VolumePlan&& plan);
   // Takes back what the plan assumed, as far as nothing newer is known. Gives the plan.
   std::optional<VolumePlan> Release(PodId pod);
   // What was planned has happened: there is nothing to take back any more.

@@ -185,7 +185,8 @@ std::optional<std::string> DifferInPod(const element& theirs, const element& our
   if (theirs["nodes"].get(nodes) == simdjson::SUCCESS) {
     for (const auto field : nodes) {
       std::string_view plugin;
-      if (field.value["plugin"].get(plugin) == simdjson::SUCCESS) rejecting.emplace(plugin);
+      const bool named = field.value["plugin"].get(plugin) == simdjson::SUCCESS && !plugin.empty();
+      if (named) rejecting.emplace(plugin);  // a node may be left out by several at once
     }
   }
   for (const std::string& plugin : rejecting) ++shares.rejects[plugin];

@@ -181,7 +181,7 @@ class PodBuilder {
     pod_.spec.topology_spread.push_back(std::move(constraint));
     return *this;
   }
-  PodBuilder& ControlledBy(std::string kind, std::string name,
+  PodBuilder& ControlledBy(std::string kind, const std::string& name,
                            std::string api_version = "apps/v1") {
     pod_.meta.owners.push_back({std::move(kind), name, name, true, std::move(api_version)});
     return *this;
