@@ -33,6 +33,7 @@ test: ## build everything and run every test, fuzz targets and the comparison wi
 	@echo "== fuzz targets, a few seconds each"
 	@$(CTEST) build/fuzz
 	@$(MAKE) --no-print-directory parity N=2000 SEED=1
+	@$(MAKE) --no-print-directory test-protobuf N=5000 SEED=1
 
 .PHONY: build
 build: ## build the programs into bin/
@@ -84,6 +85,14 @@ parity: oracle ## random clusters, asked of kube-scheduler's own code and of our
 	@scripts/setup.sh build test
 	@scripts/build.sh release --tests parity
 	@bin/parity bin/knx-oracle $(N) $(SEED)
+
+.PHONY: test-protobuf
+test-protobuf: ## random objects, written by Kubernetes' own code as JSON and as protobuf, must be read alike (N=50000 SEED=7)
+	@scripts/setup.sh build test tools
+	@mkdir -p bin
+	@scripts/go.py build -C tools -buildvcs=false -o ../bin/knx-objects ./objects
+	@scripts/build.sh release --tests compare-objects
+	@bin/knx-objects $(N) $(SEED) | bin/compare-objects
 
 .PHONY: test-control-plane
 test-control-plane: control-plane oracle ## start bin/knx-control-plane, schedule pods in it, and see that nothing is left running

@@ -26,6 +26,8 @@ inline constexpr std::string_view kStorageClassBeta = "volume.beta.kubernetes.io
 inline constexpr std::string_view kMigratedPlugins = "storage.alpha.kubernetes.io/migrated-plugins";
 // The provisioner of a class whose volumes somebody makes by hand.
 inline constexpr std::string_view kNoProvisioner = "kubernetes.io/no-provisioner";
+// On the bookmark of a watch after which it no longer sends what was there before it.
+inline constexpr std::string_view kInitialEventsEnd = "k8s.io/initial-events-end";
 // Finalizers of Kubernetes' own controllers.
 inline constexpr std::string_view kFinalizerJobTracking = "batch.kubernetes.io/job-tracking";
 

@@ -1,6 +1,6 @@
 // How each kind of object is read, once for every cursor: FieldReader (YAML and JSON with good
-// errors) and JsonFields (the fast path). The templates are defined and instantiated in the
-// read_*.cc files; only those and read_object.cc have a use for this header.
+// errors), JsonFields (the fast path) and ProtoFields (protobuf). The templates are defined and
+// instantiated in the read_*.cc files; only those and known_kinds.h have a use for this header.
 #pragma once
 
 #include <string_view>

@@ -4,6 +4,7 @@
 #include "k8s/enum_names.h"
 #include "k8s/json_fields.h"
 #include "k8s/object_fields.h"
+#include "k8s/proto_fields.h"
 #include "k8s/yaml_reader.h"
 #include "k8s/yaml_tree.h"
 
@@ -220,21 +221,30 @@ void ReadPreemptionPolicy(Fields& fields, PreemptionPolicy& out) {
 
 template void ReadMeta(FieldReader&, Scope, ObjectMeta&);
 template void ReadMeta(JsonFields&, Scope, ObjectMeta&);
+template void ReadMeta(ProtoFields&, Scope, ObjectMeta&);
 template void ReadTemplateMeta(FieldReader&, ObjectMeta&);
 template void ReadTemplateMeta(JsonFields&, ObjectMeta&);
+template void ReadTemplateMeta(ProtoFields&, ObjectMeta&);
 template void ReadSelector(FieldReader&, LabelSelector&);
 template void ReadSelector(JsonFields&, LabelSelector&);
+template void ReadSelector(ProtoFields&, LabelSelector&);
 template void ReadNodeSelector(FieldReader&, NodeSelector&);
 template void ReadNodeSelector(JsonFields&, NodeSelector&);
+template void ReadNodeSelector(ProtoFields&, NodeSelector&);
 template void ReadNodeAffinity(FieldReader&, NodeAffinity&);
 template void ReadNodeAffinity(JsonFields&, NodeAffinity&);
+template void ReadNodeAffinity(ProtoFields&, NodeAffinity&);
 template bool ReadResourceList(FieldReader&, std::string_view, ResourceList&);
 template bool ReadResourceList(JsonFields&, std::string_view, ResourceList&);
+template bool ReadResourceList(ProtoFields&, std::string_view, ResourceList&);
 template bool ReadTaintEffect(FieldReader&, TaintEffect&);
 template bool ReadTaintEffect(JsonFields&, TaintEffect&);
+template bool ReadTaintEffect(ProtoFields&, TaintEffect&);
 template void ReadConditions(FieldReader&, std::vector<Condition>&);
 template void ReadConditions(JsonFields&, std::vector<Condition>&);
+template void ReadConditions(ProtoFields&, std::vector<Condition>&);
 template void ReadPreemptionPolicy(FieldReader&, PreemptionPolicy&);
 template void ReadPreemptionPolicy(JsonFields&, PreemptionPolicy&);
+template void ReadPreemptionPolicy(ProtoFields&, PreemptionPolicy&);
 
 }  // namespace knx::k8s

@@ -1,5 +1,6 @@
 #include "k8s/json_fields.h"
 #include "k8s/object_fields.h"
+#include "k8s/proto_fields.h"
 #include "k8s/yaml_reader.h"
 
 namespace knx::k8s {
@@ -49,7 +50,9 @@ void ReadFields(Fields& object, Node& out) {
 
 template void ReadTaints(FieldReader&, std::vector<Taint>&);
 template void ReadTaints(JsonFields&, std::vector<Taint>&);
+template void ReadTaints(ProtoFields&, std::vector<Taint>&);
 template void ReadFields(FieldReader&, Node&);
 template void ReadFields(JsonFields&, Node&);
+template void ReadFields(ProtoFields&, Node&);
 
 }  // namespace knx::k8s

@@ -6,6 +6,7 @@
 #include "k8s/json_fields.h"
 #include "k8s/object_fields.h"
 #include "k8s/pod_defaults.h"
+#include "k8s/proto_fields.h"
 #include "k8s/yaml_reader.h"
 
 namespace knx::k8s {
@@ -193,9 +194,12 @@ void ReadFields(Fields& object, Pod& out) {
 
 template void ReadTolerations(FieldReader&, std::vector<Toleration>&);
 template void ReadTolerations(JsonFields&, std::vector<Toleration>&);
+template void ReadTolerations(ProtoFields&, std::vector<Toleration>&);
 template void ReadPodSpec(FieldReader&, PodSpec&);
 template void ReadPodSpec(JsonFields&, PodSpec&);
+template void ReadPodSpec(ProtoFields&, PodSpec&);
 template void ReadFields(FieldReader&, Pod&);
 template void ReadFields(JsonFields&, Pod&);
+template void ReadFields(ProtoFields&, Pod&);
 
 }  // namespace knx::k8s

@@ -1,6 +1,7 @@
 // What a pod says about other pods: near which it wants to be, and how it is to be spread.
 #include "k8s/json_fields.h"
 #include "k8s/object_fields.h"
+#include "k8s/proto_fields.h"
 #include "k8s/yaml_reader.h"
 
 namespace knx::k8s {
@@ -61,7 +62,9 @@ void ReadSpreadConstraint(Fields& constraint, TopologySpreadConstraint& out) {
 
 template void ReadPodAffinity(FieldReader&, PodAffinity&);
 template void ReadPodAffinity(JsonFields&, PodAffinity&);
+template void ReadPodAffinity(ProtoFields&, PodAffinity&);
 template void ReadSpreadConstraint(FieldReader&, TopologySpreadConstraint&);
 template void ReadSpreadConstraint(JsonFields&, TopologySpreadConstraint&);
+template void ReadSpreadConstraint(ProtoFields&, TopologySpreadConstraint&);
 
 }  // namespace knx::k8s

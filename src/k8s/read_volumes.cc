@@ -7,6 +7,7 @@
 #include "k8s/json_fields.h"
 #include "k8s/names.h"
 #include "k8s/object_fields.h"
+#include "k8s/proto_fields.h"
 #include "k8s/yaml_reader.h"
 #include "k8s/yaml_tree.h"
 
@@ -278,19 +279,27 @@ void ReadFields(Fields& object, VolumeAttachment& out) {
 
 template void ReadPodVolume(FieldReader&, std::vector<Volume>&);
 template void ReadPodVolume(JsonFields&, std::vector<Volume>&);
+template void ReadPodVolume(ProtoFields&, std::vector<Volume>&);
 template void ReadFields(FieldReader&, PersistentVolumeClaim&);
 template void ReadFields(JsonFields&, PersistentVolumeClaim&);
+template void ReadFields(ProtoFields&, PersistentVolumeClaim&);
 template void ReadFields(FieldReader&, PersistentVolume&);
 template void ReadFields(JsonFields&, PersistentVolume&);
+template void ReadFields(ProtoFields&, PersistentVolume&);
 template void ReadFields(FieldReader&, StorageClass&);
 template void ReadFields(JsonFields&, StorageClass&);
+template void ReadFields(ProtoFields&, StorageClass&);
 template void ReadFields(FieldReader&, CsiNode&);
 template void ReadFields(JsonFields&, CsiNode&);
+template void ReadFields(ProtoFields&, CsiNode&);
 template void ReadFields(FieldReader&, CsiDriver&);
 template void ReadFields(JsonFields&, CsiDriver&);
+template void ReadFields(ProtoFields&, CsiDriver&);
 template void ReadFields(FieldReader&, CsiStorageCapacity&);
 template void ReadFields(JsonFields&, CsiStorageCapacity&);
+template void ReadFields(ProtoFields&, CsiStorageCapacity&);
 template void ReadFields(FieldReader&, VolumeAttachment&);
 template void ReadFields(JsonFields&, VolumeAttachment&);
+template void ReadFields(ProtoFields&, VolumeAttachment&);
 
 }  // namespace knx::k8s

@@ -8,6 +8,7 @@
 #include "k8s/json_fields.h"
 #include "k8s/object_fields.h"
 #include "k8s/pod_defaults.h"
+#include "k8s/proto_fields.h"
 #include "k8s/selector.h"
 #include "k8s/yaml_reader.h"
 #include "k8s/yaml_tree.h"
@@ -167,15 +168,21 @@ void ReadFields(Fields& object, Job& out) {
 
 template void ReadFields(FieldReader&, Namespace&);
 template void ReadFields(JsonFields&, Namespace&);
+template void ReadFields(ProtoFields&, Namespace&);
 template void ReadFields(FieldReader&, PriorityClass&);
 template void ReadFields(JsonFields&, PriorityClass&);
+template void ReadFields(ProtoFields&, PriorityClass&);
 template void ReadFields(FieldReader&, PodDisruptionBudget&);
 template void ReadFields(JsonFields&, PodDisruptionBudget&);
+template void ReadFields(ProtoFields&, PodDisruptionBudget&);
 template void ReadFields(FieldReader&, Service&);
 template void ReadFields(JsonFields&, Service&);
+template void ReadFields(ProtoFields&, Service&);
 template void ReadFields(FieldReader&, Workload&);
 template void ReadFields(JsonFields&, Workload&);
+template void ReadFields(ProtoFields&, Workload&);
 template void ReadFields(FieldReader&, Job&);
 template void ReadFields(JsonFields&, Job&);
+template void ReadFields(ProtoFields&, Job&);
 
 }  // namespace knx::k8s

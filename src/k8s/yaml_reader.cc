@@ -126,16 +126,6 @@ Complaint Convert(const YamlNode& node, Time& out) {
   return ParseText(node, out, ParseTime);
 }
 
-std::string Join(std::string path, std::string_view key) {
-  const bool plain = !key.empty() && key.find_first_not_of(
-                                         "abcdefghijklmnopqrstuvwxyz"
-                                         "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                         "0123456789_-") == std::string_view::npos;
-  if (!plain) return path + fmt::format("[{}]", Quoted(key));
-  if (!path.empty()) path += '.';
-  return path.append(key);
-}
-
 }  // namespace
 
 struct FieldReader::Run {
@@ -329,10 +319,10 @@ bool FieldReader::Value(Time& out) { return ReadSelf(out); }
 std::string FieldReader::path() const {
   if (parent_ == nullptr) return std::string(run_->mode.path);
   if (index_ >= 0) return parent_->path() + fmt::format("[{}]", index_);
-  return Join(parent_->path(), node_->key);
+  return JoinPath(parent_->path(), node_->key);
 }
 
-std::string FieldReader::PathOf(std::string_view key) const { return Join(path(), key); }
+std::string FieldReader::PathOf(std::string_view key) const { return JoinPath(path(), key); }
 
 void FieldReader::FailAt(const YamlNode& node, std::string_view at_path,
                          std::string_view message) const {
@@ -354,11 +344,7 @@ void FieldReader::FailHere(std::string_view message) { FailAt(*node_, path(), me
 
 void FieldReader::FailWord(std::string_view key, std::string_view text,
                            const std::vector<std::string_view>& allowed) {
-  std::vector<std::string_view> shown;
-  for (const std::string_view word : allowed) {
-    if (!word.empty()) shown.push_back(word);
-  }
-  Fail(key, fmt::format("{} is not allowed; allowed are {}", Quoted(text), fmt::join(shown, ", ")));
+  Fail(key, NotAllowed(text, allowed));
 }
 
 }  // namespace knx::k8s

@@ -1,6 +1,7 @@
 #include "k8s/yaml_tree.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <simdjson.h>
 
 #include <algorithm>
@@ -149,6 +150,24 @@ std::string Shown(std::string_view text) {
   }
   if (shown.size() < text.size()) out += "...";
   return out;
+}
+
+std::string JoinPath(std::string path, std::string_view key) {
+  const bool plain = !key.empty() && key.find_first_not_of(
+                                         "abcdefghijklmnopqrstuvwxyz"
+                                         "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                         "0123456789_-") == std::string_view::npos;
+  if (!plain) return path + fmt::format("[{}]", Quoted(key));
+  if (!path.empty()) path += '.';
+  return path.append(key);
+}
+
+std::string NotAllowed(std::string_view text, const std::vector<std::string_view>& allowed) {
+  std::vector<std::string_view> shown;
+  for (const std::string_view word : allowed) {
+    if (!word.empty()) shown.push_back(word);
+  }
+  return fmt::format("{} is not allowed; allowed are {}", Quoted(text), fmt::join(shown, ", "));
 }
 
 }  // namespace knx::k8s
