@@ -82,21 +82,25 @@ ProtoFields::ProtoFields(Run& run, const ProtoFields* parent, std::string_view k
   if (type_ != nullptr) FindFields();
 }
 
-void ProtoFields::Note(std::uint8_t index, std::size_t offset) {
+void ProtoFields::Note(std::uint8_t index, std::size_t offset, const WireField& field) {
   if (index == kNoProtoField) return;
   Place& place = places_[index];
-  place.last = static_cast<std::uint32_t>(offset);
-  if (place.first == Place::kNowhere) place.first = place.last;
+  place.last_tag = static_cast<std::uint32_t>(offset);
+  if (place.count++ == 0) place.first_tag = place.last_tag;
+  place.type = field.type;
+  const bool bytes = field.type == WireType::kBytes;
+  place.value = bytes ? field.bytes.size() : field.value;
+  place.data = field.bytes.data();
 }
 
 void ProtoFields::FindFields() {
-  std::fill_n(places_.begin(), type_->count, Place{Place::kNowhere, Place::kNowhere});
+  for (std::size_t i = 0; i < type_->count; ++i) places_[i].count = 0;
   WireReader reader(bytes_);
   WireField field;
   std::string_view inlined;
   for (std::size_t offset = 0; reader.Next(field); offset = reader.offset()) {
     if (field.number > kMaxFieldNumber) continue;
-    Note(type_->by_number[field.number], offset);
+    Note(type_->by_number[field.number], offset, field);
     if (field.number == type_->inlined_number) {
       if (field.type != WireType::kBytes || inlined.data() != nullptr) return Fail("", kNotValid);
       inlined = field.bytes;
@@ -111,9 +115,8 @@ void ProtoFields::FindInlined(std::string_view inlined) {
   WireReader reader(inlined);
   WireField field;
   for (std::size_t offset = 0; reader.Next(field); offset = reader.offset()) {
-    if (field.number <= kMaxFieldNumber) {
-      Note(type_->by_inlined_number[field.number], begin + offset);
-    }
+    if (field.number > kMaxFieldNumber) continue;
+    Note(type_->by_inlined_number[field.number], begin + offset, field);
   }
   if (!reader.ok()) Fail("", kNotValid);
 }
@@ -124,65 +127,91 @@ std::uint8_t ProtoFields::IndexOf(FieldName key) const {
   return index;
 }
 
-bool ProtoFields::Find(FieldName key, std::uint8_t index, WireType type, WireField& out) {
-  if (!ok() || places_[index].first == Place::kNowhere) return false;
-  WireReader(bytes_, places_[index].last).Next(out);
-  return out.type == type || FailIn(key, kNotValid);
-}
-
-bool ProtoFields::FindMessage(FieldName key, std::uint8_t index, std::string_view& out) {
-  WireField field;
-  if (!Find(key, index, WireType::kBytes, field)) return false;
-  if (places_[index].first != places_[index].last) return FailIn(key, "is here twice");
-  out = field.bytes;
+bool ProtoFields::FindMessage(std::uint8_t index, std::string_view& out) {
+  if (!IsThere(index)) return false;
+  const Place& place = places_[index];
+  if (place.type != WireType::kBytes) return FailAt(index, kNotValid);
+  if (place.count > 1) return FailAt(index, "is here twice");
+  out = place.bytes();
   return true;
 }
 
-bool ProtoFields::FindVarint(FieldName key, std::int64_t& out) {
-  const std::uint8_t index = IndexOf(key);
-  if (type_->fields[index].message == &messages::kIntOrString) {
-    return Map(key, [&out](ProtoFields& number) { number.Read("intVal", out); });
+bool ProtoFields::FindText(std::uint8_t index, std::string_view& out) {
+  if (!IsThere(index)) return false;
+  if (InfoOf(index).message == &messages::kIntOrString) {
+    return VisitMessage(index, [&out](ProtoFields& text) { text.ReadView("strVal", out); });
   }
-  WireField field;
-  if (!Find(key, index, WireType::kVarint, field)) return false;
-  if (field.value == 0 && type_->fields[index].presence == Presence::kNotEmpty) return false;
-  out = static_cast<std::int64_t>(field.value);
+  const Place& place = places_[index];
+  if (place.type != WireType::kBytes) return FailAt(index, kNotValid);
+  if (place.value == 0 && InfoOf(index).presence == Presence::kNotEmpty) return false;
+  out = place.bytes();
   return true;
 }
 
-bool ProtoFields::Has(FieldName key) {
-  return ok() && places_[IndexOf(key)].first != Place::kNowhere;
+bool ProtoFields::FindVarint(std::uint8_t index, std::int64_t& out) {
+  if (!IsThere(index)) return false;
+  if (InfoOf(index).message == &messages::kIntOrString) {
+    return VisitMessage(index, [&out](ProtoFields& number) { number.Read("intVal", out); });
+  }
+  const Place& place = places_[index];
+  if (place.type != WireType::kVarint) return FailAt(index, kNotValid);
+  if (place.value == 0 && InfoOf(index).presence == Presence::kNotEmpty) return false;
+  out = static_cast<std::int64_t>(place.value);
+  return true;
 }
+
+bool ProtoFields::VisitMessage(std::uint8_t index, Visit visit) {
+  const ProtoField& field = InfoOf(index);
+  // Of a map with free keys there are many, and nobody asks for fields of it.
+  std::string_view bytes;
+  if (field.message == nullptr ? !IsThere(index) : !FindMessage(index, bytes)) return false;
+  ProtoFields child(*run_, this, field.name.text(), -1, field.message, bytes);
+  if (ok()) visit(child);
+  return ok();
+}
+
+bool ProtoFields::VisitBytes(std::uint8_t index, VisitEach visit) {
+  if (!ok()) return false;
+  const Place& place = places_[index];
+  if (place.count == 0) return InfoOf(index).presence == Presence::kAlways;
+  if (place.count == 1) {
+    if (place.type != WireType::kBytes) return FailAt(index, kNotValid);
+    visit(place.bytes());
+    return ok();
+  }
+  WireReader reader(bytes_, place.first_tag);
+  WireField field;
+  while (ok() && reader.offset() <= place.last_tag && reader.Next(field)) {
+    if (field.number != InfoOf(index).number) continue;
+    if (field.type != WireType::kBytes) return FailAt(index, kNotValid);
+    visit(field.bytes);
+  }
+  return ok();
+}
+
+// ---- reading them ------------------------------------------------------------------------------
+
+bool ProtoFields::Has(FieldName key) { return IsThere(IndexOf(key)); }
 
 bool ProtoFields::HasNumber(FieldName key) {
   std::int64_t type = 0;  // 0: a number, 1: a text
   return Map(key, [&type](ProtoFields& either) { either.Read("type", type); }) && type == 0;
 }
 
-// ---- reading them ------------------------------------------------------------------------------
-
 bool ProtoFields::ReadView(FieldName key, std::string_view& out) {
-  const std::uint8_t index = IndexOf(key);
-  if (type_->fields[index].message == &messages::kIntOrString) {
-    return Map(key, [&out](ProtoFields& text) { text.ReadView("strVal", out); });
-  }
-  WireField field;
-  if (!Find(key, index, WireType::kBytes, field)) return false;
-  if (field.bytes.empty() && type_->fields[index].presence == Presence::kNotEmpty) return false;
-  out = field.bytes;
-  return true;
+  return FindText(IndexOf(key), out);
 }
 
 bool ProtoFields::Read(FieldName key, std::string& out) {
   std::string_view text;
-  if (!ReadView(key, text)) return false;
+  if (!FindText(IndexOf(key), text)) return false;
   AssignText(text, out);
   return true;
 }
 
 bool ProtoFields::Read(FieldName key, bool& out) {
   std::int64_t value = 0;
-  if (!FindVarint(key, value)) return false;
+  if (!FindVarint(IndexOf(key), value)) return false;
   out = value != 0;
   return true;
 }
@@ -197,50 +226,53 @@ bool ProtoFields::Read(FieldName key, std::int32_t& out, IntegerLimits limits) {
 }
 
 bool ProtoFields::Read(FieldName key, std::int64_t& out, IntegerLimits limits) {
+  const std::uint8_t index = IndexOf(key);
   std::int64_t value = 0;
-  if (!FindVarint(key, value)) return false;
+  if (!FindVarint(index, value)) return false;
   if (value < limits.min || value > limits.max) {
-    return FailIn(
-        key, fmt::format("{} is out of range, allowed is {} to {}", value, limits.min, limits.max));
+    return FailAt(index, fmt::format("{} is out of range, allowed is {} to {}", value, limits.min,
+                                     limits.max));
   }
   out = value;
   return true;
 }
 
-bool ProtoFields::ReadValue(FieldName /*key*/, std::string_view bytes, std::string& out) {
+bool ProtoFields::ReadValue(std::uint8_t /*index*/, std::string_view bytes, std::string& out) {
   AssignText(bytes, out);
   return true;
 }
 
-bool ProtoFields::ReadValue(FieldName key, std::string_view bytes, Quantity& out) {
+bool ProtoFields::ReadValue(std::uint8_t index, std::string_view bytes, Quantity& out) {
   WireReader reader(bytes);
   WireField field;
   std::string_view text;
   while (reader.Next(field)) {
     if (field.number == kQuantityText && field.type == WireType::kBytes) text = field.bytes;
   }
-  if (!reader.ok()) return FailIn(key, kNotValid);
+  if (!reader.ok()) return FailAt(index, kNotValid);
   if (text.size() > kMaxParsedText) {
-    return FailIn(key, fmt::format("{} is too long, at most {} characters are allowed",
-                                   Quoted(ToText(text)), kMaxParsedText));
+    return FailAt(index, fmt::format("{} is too long, at most {} characters are allowed",
+                                     Quoted(ToText(text)), kMaxParsedText));
   }
   const Result<Quantity> quantity = Quantity::Parse(text);
-  if (!quantity.ok()) return FailIn(key, ToText(quantity.error().message));
+  if (!quantity.ok()) return FailAt(index, ToText(quantity.error().message));
   out = *quantity;
   return true;
 }
 
 bool ProtoFields::Read(FieldName key, Quantity& out) {
+  const std::uint8_t index = IndexOf(key);
   std::string_view bytes;
-  return FindMessage(key, IndexOf(key), bytes) && ReadValue(key, bytes, out);
+  return FindMessage(index, bytes) && ReadValue(index, bytes, out);
 }
 
 bool ProtoFields::Read(FieldName key, Time& out) {
   constexpr std::int64_t kNanosPerSecond = 1'000'000'000;
   constexpr std::int64_t kMaxSeconds = std::numeric_limits<std::int64_t>::max() / kNanosPerSecond;
+  const std::uint8_t index = IndexOf(key);
   std::string_view bytes;
   // Without content it is no time at all, null in JSON.
-  if (!FindMessage(key, IndexOf(key), bytes) || bytes.empty()) return false;
+  if (!FindMessage(index, bytes) || bytes.empty()) return false;
   WireReader reader(bytes);
   WireField field;
   std::int64_t seconds = 0;
@@ -250,36 +282,37 @@ bool ProtoFields::Read(FieldName key, Time& out) {
       seconds = static_cast<std::int64_t>(field.value);
     }
   }
-  if (!reader.ok()) return FailIn(key, kNotValid);
-  if (seconds < -kMaxSeconds || seconds > kMaxSeconds) return FailIn(key, "is out of range");
+  if (!reader.ok()) return FailAt(index, kNotValid);
+  if (seconds < -kMaxSeconds || seconds > kMaxSeconds) return FailAt(index, "is out of range");
   out = Time{seconds * kNanosPerSecond};
   return true;
 }
 
 bool ProtoFields::Read(FieldName key, std::vector<std::string>& out) {
+  const std::uint8_t index = IndexOf(key);
   std::vector<std::string> items;
-  items.reserve(Count(key));
-  const bool there = ForEachBytes(
-      key, [&items](std::string_view item) { AssignText(item, items.emplace_back()); });
+  items.reserve(places_[index].count);
+  const bool there = VisitBytes(
+      index, [&items](std::string_view item) { AssignText(item, items.emplace_back()); });
   if (!there) return false;
   out = std::move(items);
   return true;
 }
 
 template <class T>
-bool ProtoFields::ReadEntries(FieldName key, std::vector<std::pair<std::string, T>>& out) {
+bool ProtoFields::ReadEntries(std::uint8_t index, std::vector<std::pair<std::string, T>>& out) {
   std::vector<std::pair<std::string, T>> entries;
-  entries.reserve(Count(key));
-  const bool there = ForEachBytes(key, [&](std::string_view entry) {
+  entries.reserve(places_[index].count);
+  const bool there = VisitBytes(index, [&](std::string_view entry) {
     auto& [name, value] = entries.emplace_back();
     WireReader reader(entry);
     WireField field;
     while (reader.Next(field)) {
       if (field.type != WireType::kBytes) continue;
       if (field.number == kEntryKey) AssignText(field.bytes, name);
-      if (field.number == kEntryValue && !ReadValue(key, field.bytes, value)) return;
+      if (field.number == kEntryValue && !ReadValue(index, field.bytes, value)) return;
     }
-    if (!reader.ok()) Fail(key.text(), kNotValid);
+    if (!reader.ok()) FailAt(index, kNotValid);
   });
   if (!there) return false;
   const auto by_name = [](const auto& a, const auto& b) { return a.first < b.first; };
@@ -290,20 +323,21 @@ bool ProtoFields::ReadEntries(FieldName key, std::vector<std::pair<std::string, 
       std::adjacent_find(entries.begin(), entries.end(),
                          [](const auto& a, const auto& b) { return a.first == b.first; });
   if (twice != entries.end()) {
-    return FailIn(key, fmt::format("the key {} is here twice", Quoted(twice->first)));
+    return FailAt(index, fmt::format("the key {} is here twice", Quoted(twice->first)));
   }
   out = std::move(entries);
   return true;
 }
 
-bool ProtoFields::Read(FieldName key, StringMap& out) { return ReadEntries(key, out); }
+bool ProtoFields::Read(FieldName key, StringMap& out) { return ReadEntries(IndexOf(key), out); }
 
 bool ProtoFields::Read(FieldName key, ResourceList& out) {
+  const std::uint8_t index = IndexOf(key);
   ResourceList amounts;
-  if (!ReadEntries(key, amounts)) return false;
+  if (!ReadEntries(index, amounts)) return false;
   for (const auto& [name, amount] : amounts) {
     if (amount < Quantity()) {
-      return FailIn(key,
+      return FailAt(index,
                     fmt::format("{} must not be negative, but is {}", name, amount.ToString()));
     }
   }
@@ -311,58 +345,42 @@ bool ProtoFields::Read(FieldName key, ResourceList& out) {
   return true;
 }
 
-bool ProtoFields::Map(FieldName key, Visit visit) {
-  const std::uint8_t index = IndexOf(key);
-  const MessageType* message = type_->fields[index].message;
-  // Of a map with free keys there are many, and nobody asks for fields of it.
-  std::string_view bytes;
-  if (message == nullptr ? !Has(key) : !FindMessage(key, index, bytes)) return false;
-  ProtoFields child(*run_, this, key.text(), -1, message, bytes);
-  if (ok()) visit(child);
-  return ok();
-}
+bool ProtoFields::Map(FieldName key, Visit visit) { return VisitMessage(IndexOf(key), visit); }
 
-bool ProtoFields::ForEachBytes(FieldName key, VisitBytes visit) {
-  const std::uint8_t index = IndexOf(key);
-  const Place place = places_[index];
-  const ProtoField& wanted = type_->fields[index];
-  if (!ok()) return false;
-  if (place.first == Place::kNowhere) return wanted.presence == Presence::kAlways;
-  WireReader reader(bytes_, place.first);
-  WireField field;
-  while (ok() && reader.offset() <= place.last && reader.Next(field)) {
-    if (field.number != wanted.number) continue;
-    if (field.type != WireType::kBytes) return FailIn(key, kNotValid);
-    visit(field.bytes);
-  }
-  return ok();
+bool ProtoFields::ForEachBytes(FieldName key, VisitEach visit) {
+  return VisitBytes(IndexOf(key), visit);
 }
 
 std::size_t ProtoFields::Count(FieldName key) {
-  std::size_t count = 0;
-  ForEachBytes(key, [&count](std::string_view) { ++count; });
-  return count;
+  const std::uint8_t index = IndexOf(key);
+  return ok() ? places_[index].count : 0;
 }
 
 bool ProtoFields::ForEach(FieldName key, Visit visit) {
-  const MessageType* message = type_->fields[IndexOf(key)].message;
-  std::ptrdiff_t index = 0;
-  return ForEachBytes(key, [&](std::string_view item) {
-    ProtoFields child(*run_, this, key.text(), index++, message, item);
+  const std::uint8_t index = IndexOf(key);
+  const ProtoField& list = InfoOf(index);
+  std::ptrdiff_t at = 0;
+  return VisitBytes(index, [&](std::string_view item) {
+    ProtoFields child(*run_, this, list.name.text(), at++, list.message, item);
     if (ok()) visit(child);
   });
 }
 
 bool ProtoFields::ForEachEntry(FieldName key, VisitEntry visit) {
-  return ForEachBytes(key, [&](std::string_view entry) {
+  const std::uint8_t index = IndexOf(key);
+  return VisitBytes(index, [&](std::string_view entry) {
     WireReader reader(entry);
     WireField field;
     std::string name;
     while (reader.Next(field)) {
-      if (field.number == kEntryKey && field.type == WireType::kBytes)
+      if (field.number == kEntryKey && field.type == WireType::kBytes) {
         AssignText(field.bytes, name);
+      }
     }
-    if (!reader.ok()) return Fail(key.text(), kNotValid);
+    if (!reader.ok()) {
+      FailAt(index, kNotValid);
+      return;
+    }
     ProtoFields value(*run_, this, key.text(), -1, nullptr, {});
     visit(name, value);
   });
@@ -385,7 +403,7 @@ void ProtoFields::Fail(std::string_view key, std::string_view message) {
 
 bool ProtoFields::FailWord(FieldName key, std::string_view text,
                            const std::vector<std::string_view>& allowed) {
-  return FailIn(key, NotAllowed(ToText(text), allowed));
+  return FailAt(IndexOf(key), NotAllowed(ToText(text), allowed));
 }
 
 }  // namespace knx::k8s

@@ -35,7 +35,7 @@ class ProtoFields {
  public:
   using Visit = absl::FunctionRef<void(ProtoFields&)>;
   using VisitEntry = absl::FunctionRef<void(std::string_view name, ProtoFields& value)>;
-  using VisitBytes = absl::FunctionRef<void(std::string_view bytes)>;
+  using VisitEach = absl::FunctionRef<void(std::string_view bytes)>;
   template <class E>
   using Words = FieldReader::Words<E>;
 
@@ -93,7 +93,7 @@ class ProtoFields {
   // What only protobuf has: the bytes of a text or message as they are, and those of each item of a
   // list, for what is read later by a cursor of its own. They lie in what is read.
   bool ReadView(FieldName key, std::string_view& out);
-  bool ForEachBytes(FieldName key, VisitBytes visit);
+  bool ForEachBytes(FieldName key, VisitEach visit);
   std::size_t Count(FieldName key);  // of the items of a list or map
 
  private:
@@ -101,10 +101,15 @@ class ProtoFields {
   struct Run {
     std::optional<Error> error;
   };
-  // Where a field is first and last, as offsets of its tag.
+  // Where a field is. What is there several times is gone through once more when it is asked for.
   struct Place {
-    static constexpr std::uint32_t kNowhere = UINT32_MAX;
-    std::uint32_t first, last;
+    std::uint32_t count;  // all that is set if it is 0
+    WireType type;
+    std::uint32_t first_tag, last_tag;  // offsets
+    // Of the last one: a number, or the size of bytes and where they are.
+    std::uint64_t value;
+    const char* data;
+    [[nodiscard]] std::string_view bytes() const { return {data, static_cast<std::size_t>(value)}; }
   };
   friend Status ReadProto(std::string_view bytes, const MessageType& type, Visit visit);
 
@@ -113,22 +118,30 @@ class ProtoFields {
               const MessageType* type, std::string_view bytes);
   void FindFields();
   void FindInlined(std::string_view inlined);
-  void Note(std::uint8_t index, std::size_t offset);
+  void Note(std::uint8_t index, std::size_t offset, const WireField& field);
+  // Of a field: its index in the table, what the table says, whether it is there at all.
   [[nodiscard]] std::uint8_t IndexOf(FieldName key) const;
-  // The last place of a field; false if it is absent, or of another wire type than it must be.
-  bool Find(FieldName key, std::uint8_t index, WireType type, WireField& out);
-  bool FindVarint(FieldName key, std::int64_t& out);
-  bool FindMessage(FieldName key, std::uint8_t index, std::string_view& out);
-  bool FailWord(FieldName key, std::string_view text, const std::vector<std::string_view>& allowed);
-  bool FailIn(FieldName key, std::string_view message) {
-    Fail(key.text(), message);
+  [[nodiscard]] const ProtoField& InfoOf(std::uint8_t index) const { return type_->fields[index]; }
+  [[nodiscard]] bool IsThere(std::uint8_t index) const { return places_[index].count > 0 && ok(); }
+  // Each of these fills `out` if the field is there and what it must be.
+  bool FindVarint(std::uint8_t index, std::int64_t& out);
+  bool FindText(std::uint8_t index, std::string_view& out);
+  bool FindMessage(std::uint8_t index, std::string_view& out);
+  bool VisitMessage(std::uint8_t index, Visit visit);
+  bool VisitBytes(std::uint8_t index, VisitEach visit);
+  template <class T>
+  bool ReadEntries(std::uint8_t index, std::vector<std::pair<std::string, T>>& out);
+  bool ReadValue(std::uint8_t index, std::string_view bytes, std::string& out);
+  bool ReadValue(std::uint8_t index, std::string_view bytes, Quantity& out);
+  bool FailAt(std::uint8_t index, std::string_view message) {
+    Fail(InfoOf(index).name.text(), message);
     return false;
   }
-  bool Miss(FieldName key) { return FailIn(key, "missing, but required"); }
-  template <class T>
-  bool ReadEntries(FieldName key, std::vector<std::pair<std::string, T>>& out);
-  bool ReadValue(FieldName key, std::string_view bytes, std::string& out);
-  bool ReadValue(FieldName key, std::string_view bytes, Quantity& out);
+  bool FailWord(FieldName key, std::string_view text, const std::vector<std::string_view>& allowed);
+  bool Miss(FieldName key) {
+    Fail(key.text(), "missing, but required");
+    return false;
+  }
   [[nodiscard]] std::string path() const;
 
   template <class E>

@@ -30,12 +30,16 @@ class FieldName {
   consteval FieldName(const char (&text)[N])  // NOLINT(google-explicit-constructor)
       : FieldName(std::string_view(text, N - 1)) {}
   constexpr FieldName(std::string_view text)  // NOLINT(google-explicit-constructor)
-      : text_(text), mark_(MarkOf(text)) {}
+      : text_(text.data()), mark_(MarkOf(text)) {}
 
-  [[nodiscard]] constexpr std::string_view text() const { return text_; }
+  [[nodiscard]] constexpr std::string_view text() const {
+    return {text_, static_cast<std::size_t>(mark_ >> kLengthShift)};
+  }
   [[nodiscard]] constexpr std::uint64_t mark() const { return mark_; }
 
  private:
+  static constexpr int kLengthShift = 48;  // above six letters
+
   static constexpr std::uint64_t MarkOf(std::string_view text) {
     const std::size_t n = text.size();
     if (n == 0) return 0;
@@ -46,7 +50,7 @@ class FieldName {
     return mark;
   }
 
-  std::string_view text_;
+  const char* text_ = nullptr;
   std::uint64_t mark_ = 0;
 };
 

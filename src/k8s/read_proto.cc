@@ -132,8 +132,13 @@ Result<ObjectList> ReadProtoList(std::string_view body) {
       meta.Read("resourceVersion", list.resource_version);
       meta.Read("continue", list.continue_token);
     });
+    const std::size_t count = fields.Count("items");
+    if (count > kMaxListItems) {
+      return fields.Fail(
+          "items", fmt::format("{} are too many, at most {} are allowed", count, kMaxListItems));
+    }
     // Objects are large, and would be moved whenever the vector grows.
-    list.items.reserve(fields.Count("items"));
+    list.items.reserve(count);
     fields.ForEachBytes("items", [&](std::string_view item) {
       list.items.push_back(Receive(envelope.type, item));
     });

@@ -8,6 +8,7 @@
 // function means that nothing can be said about what came.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -61,6 +62,10 @@ struct Bookmark {
 };
 // A status is an ERROR, after which the watch is over.
 using WatchEvent = std::variant<ObjectChange, Bookmark, ApiStatus>;
+
+// In one answer: more than any cluster has of one kind. An item of two bytes takes a kilobyte here,
+// so that a list of nothing else would take all memory.
+inline constexpr std::size_t kMaxListItems = 1'000'000;
 
 // Bodies of answers.
 Result<Object> ReadProtoObject(std::string_view body);

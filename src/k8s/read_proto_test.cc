@@ -247,6 +247,14 @@ TEST(ReadProtoList, RefusesWhatIsNoListOfOneKind) {
   EXPECT_TRUE(ReadProtoList(Enveloped("v1", "PodList", "")).ok());
 }
 
+TEST(ReadProtoList, RefusesMoreItemsThanAnyClusterHas) {
+  std::string raw;
+  for (std::size_t i = 0; i <= kMaxListItems; ++i) raw += Bytes(2, "");
+  const Result<ObjectList> list = ReadProtoList(Enveloped("v1", "PodList", raw));
+  ASSERT_FALSE(list.ok());
+  EXPECT_EQ(list.error().ToString(), "items: 1000001 are too many, at most 1000000 are allowed");
+}
+
 std::string Event(std::string_view type, std::string_view object) {
   return Bytes(1, type) + Bytes(2, Bytes(1, object));
 }

@@ -8,7 +8,7 @@ constexpr std::uint32_t kEndGroup = 4;
 
 }  // namespace
 
-bool WireReader::ReadVarint(std::uint64_t& out) {
+bool WireReader::ReadLongVarint(std::uint64_t& out) {
   std::uint64_t value = 0;
   for (int shift = 0; shift < 64; shift += 7) {
     if (at_ == end_) return Break();

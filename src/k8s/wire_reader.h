@@ -35,45 +35,32 @@ class WireReader {
 
   // The next field. False at the end, and where the bytes are broken: then ok() is false too.
   bool Next(WireField& field) {
-    const char* at = at_;
-    std::uint32_t tag = 0;
-    std::uint32_t value = 0;
-    // Nearly all of them are short, and texts, messages or small numbers.
-    if (!TakeShort(at, tag) || tag < 8 || !TakeShort(at, value)) return NextOfAnySize(field);
-    field.type = static_cast<WireType>(tag & 7);
-    if (field.type == WireType::kBytes && value <= end_ - at) {
-      field.bytes = std::string_view(at, value);
-      at += value;
-    } else if (field.type == WireType::kVarint) {
-      field.value = value;
-    } else {
-      return NextOfAnySize(field);
+    // Nearly all of them: a tag of one byte, and a length or value of one byte.
+    if (end_ - at_ >= 2 && ((at_[0] | at_[1]) & 0x80) == 0 && at_[0] >= 8) {
+      const int type = at_[0] & 7;
+      const auto second = static_cast<unsigned char>(at_[1]);
+      if (type == static_cast<int>(WireType::kBytes) && end_ - at_ - 2 >= second) {
+        field.number = static_cast<std::uint32_t>(at_[0]) >> 3;
+        field.type = WireType::kBytes;
+        field.bytes = std::string_view(at_ + 2, second);
+        at_ += 2 + second;
+        return true;
+      }
     }
-    field.number = tag >> 3;
-    at_ = at;
-    return true;
+    return NextOfAnySize(field);
   }
   [[nodiscard]] bool ok() const { return !broken_; }
   [[nodiscard]] std::size_t offset() const { return static_cast<std::size_t>(at_ - begin_); }
 
  private:
-  // A varint of one or two bytes; false if it is none.
-  bool TakeShort(const char*& at, std::uint32_t& out) const {
-    if (end_ - at < 2) return false;
-    const auto first = static_cast<unsigned char>(at[0]);
-    const auto second = static_cast<unsigned char>(at[1]);
-    if (first < 0x80) {
-      out = first;
-      at += 1;
-      return true;
-    }
-    out = (first & 0x7FU) | static_cast<std::uint32_t>(second) << 7;
-    at += 2;
-    return second < 0x80;
-  }
   // Each returns false on broken bytes.
   bool NextOfAnySize(WireField& field);
-  bool ReadVarint(std::uint64_t& out);
+  bool ReadVarint(std::uint64_t& out) {
+    if (at_ == end_ || (*at_ & 0x80) != 0) return ReadLongVarint(out);
+    out = static_cast<unsigned char>(*at_++);
+    return true;
+  }
+  bool ReadLongVarint(std::uint64_t& out);
   bool ReadFixed(int size, std::uint64_t& out);
   bool ReadBytes(std::string_view& out);
   bool ReadTag(std::uint32_t& number, std::uint32_t& type);
