@@ -257,6 +257,14 @@ std::string RandomObject(bool makes_mistakes) {
   }
 }
 
+// Refused for a word that a server may know, which the fast way bears (see json_fields.h).
+bool IsUnknownWord(const Result<Object>& explained) {
+  if (explained.ok()) return false;
+  const std::string why = explained.error().ToString();
+  const auto says = [&why](std::string_view text) { return why.find(text) != why.npos; };
+  return says("is not allowed; allowed are") && (says("operator: ") || says("effect: "));
+}
+
 RC_GTEST_PROP(ReadJsonObject, ReadsRightObjectsAlikeInBothWays, ()) {
   const std::string json = RandomObject(false);
   RC_LOG(json);
@@ -273,6 +281,7 @@ RC_GTEST_PROP(ReadJsonObject, RefusesWrongObjectsAlikeInBothWays, ()) {
   RC_LOG(json);
   const std::optional<Object> fast = ReadJsonFast(json);
   const Result<Object> explained = ReadJsonExplained(json);
+  if (IsUnknownWord(explained)) return;
   // Numbers that need more than 64 bits, and amounts written as fractions, are left to the slow
   // way.
   const bool beyond = json.find("99999999999999999999") != std::string::npos ||
