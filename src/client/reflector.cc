@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "k8s/kind_name.h"
+#include "k8s/proto_frames.h"
 
 namespace knx::client {
 namespace {
@@ -14,8 +15,6 @@ constexpr Duration kFirstPause = Duration::Milliseconds(200);
 constexpr Duration kLongestPause = Duration::Seconds(30);
 constexpr int kGone = 410;
 constexpr int kOk = 200;
-// One object: the API server takes none that is larger.
-constexpr std::size_t kLongestLine = std::size_t{16} << 20;
 
 std::string KeyOf(const k8s::Object& object) {
   const k8s::ObjectMeta& meta = MetaOf(object);
@@ -34,7 +33,7 @@ std::string Escaped(std::string_view text) {
 
 }  // namespace
 
-// Cuts what arrives into lines.
+// Cuts what arrives into frames.
 class Reflector::Sink final : public net::ResponseSink {
  public:
   explicit Sink(Reflector& reflector) : reflector_(reflector) {}
@@ -45,18 +44,17 @@ class Reflector::Sink final : public net::ResponseSink {
       if (refusal_.size() < kLongestRefusal) refusal_ += bytes;
       return;
     }
-    for (std::size_t end = bytes.find('\n'); end != std::string_view::npos;
-         end = bytes.find('\n')) {
-      if (rest_.empty()) {
-        reflector_.OnLine(bytes.substr(0, end));
-      } else {
-        rest_ += bytes.substr(0, end);
-        reflector_.OnLine(rest_);
-        rest_.clear();
+    if (broken_) return;
+    frames_.Append(bytes);
+    for (;;) {
+      const auto frame = frames_.Next();
+      if (!frame.ok()) {
+        broken_ = true;
+        return reflector_.OnBroken(frame.error());
       }
-      bytes.remove_prefix(end + 1);
+      if (!frame->has_value()) return;
+      reflector_.OnFrame(**frame);
     }
-    if (rest_.size() + bytes.size() <= kLongestLine) rest_ += bytes;
   }
   void OnDone(const Status& outcome, bool) override {
     reflector_.OnEnd(outcome, status_, refusal_);
@@ -65,8 +63,10 @@ class Reflector::Sink final : public net::ResponseSink {
  private:
   static constexpr std::size_t kLongestRefusal = 64 * 1024;
   Reflector& reflector_;
+  k8s::FrameSplitter frames_;
+  bool broken_ = false;
   int status_ = 0;
-  std::string rest_, refusal_;
+  std::string refusal_;
 };
 
 Reflector::Reflector(net::EventLoop& loop, ApiClient& api, Collection collection,
@@ -76,6 +76,7 @@ Reflector::Reflector(net::EventLoop& loop, ApiClient& api, Collection collection
 }
 
 Reflector::~Reflector() {
+  *alive_ = false;
   loop_.Cancel(retry_);
   api_.Close(stream_);
 }
@@ -97,7 +98,8 @@ void Reflector::Open() {
     ++round_;
   }
   heard_something_ = false;
-  stream_ = api_.Open(fmt::format("{}?{}", collection_.path, Query()), "application/json",
+  stream_ = api_.Open(fmt::format("{}?{}", collection_.path, Query()),
+                      "application/vnd.kubernetes.protobuf;stream=watch,application/json",
                       std::make_unique<Sink>(*this));
 }
 
@@ -111,14 +113,22 @@ void Reflector::OpenLater() {
   });
 }
 
-void Reflector::StartAnew() { version_.clear(); }
+// What comes after cannot be understood, so the stream is opened again from the last good place.
+void Reflector::OnBroken(const Error& error) {
+  callbacks_.trouble(collection_.path, error);
+  loop_.Post([this, stream = stream_, alive = alive_] {
+    if (!*alive || stream != stream_) return;
+    api_.Close(stream_);
+    OnEnd(Ok(), kOk, "");
+  });
+}
 
 void Reflector::OnEnd(const Status& outcome, int status, const std::string& refusal) {
   stream_ = 0;
   // Where not everything was told, what comes next begins at the beginning.
-  if (telling_all_) StartAnew();
+  if (telling_all_) version_.clear();
   if (status == kGone) {
-    StartAnew();
+    version_.clear();
   } else if (status != 0 && status != kOk) {
     callbacks_.trouble(collection_.path, ErrorOf({status, {}, refusal}));
   } else if (!outcome.ok()) {
@@ -129,34 +139,38 @@ void Reflector::OnEnd(const Status& outcome, int status, const std::string& refu
 
 // ---- events ----
 
-void Reflector::OnLine(std::string_view line) {
-  if (line.empty()) return;
-  auto event = k8s::ReadWatchEvent(line);
+void Reflector::OnFrame(std::string_view frame) {
+  auto event = k8s::ReadProtoEvent(frame);
   if (!event.ok()) return callbacks_.trouble(collection_.path, event.error());
   heard_something_ = true;
-  OnEvent(*std::move(event));
+  std::visit([this](auto&& what) { OnEvent(std::move(what)); }, *std::move(event));
 }
 
-void Reflector::OnEvent(k8s::WatchEvent event) {
-  using Type = k8s::WatchEvent::Type;
-  if (event.type == Type::kError) {
-    if (event.code == kGone) return StartAnew();
-    return callbacks_.trouble(collection_.path, Error{ErrorKind::kUnavailable, event.message, {}});
-  }
-  if (!event.unreadable.empty()) {
-    callbacks_.trouble(collection_.path, InvalidError(std::move(event.unreadable)));
-  }
-  // Until everything was told, there is no place to go on from.
-  if (!telling_all_ && !event.resource_version.empty()) version_ = event.resource_version;
-  if (event.type == Type::kBookmark) {
-    if (event.initial_end && telling_all_) {
-      version_ = event.resource_version;
-      OnInitialEnd();
-    }
+void Reflector::OnEvent(const k8s::ApiStatus& status) {
+  if (status.code == kGone) {
+    version_.clear();
     return;
   }
-  if (!event.object) return;
-  event.type == Type::kUpserted ? OnUpserted(*std::move(event.object)) : OnDeleted(*event.object);
+  callbacks_.trouble(collection_.path, Error{ErrorKind::kUnavailable, status.message, {}});
+}
+
+void Reflector::OnEvent(const k8s::Bookmark& bookmark) {
+  if (telling_all_ && !bookmark.initial_events_end) return;
+  version_ = bookmark.resource_version;
+  if (telling_all_) OnInitialEnd();
+}
+
+void Reflector::OnEvent(k8s::ObjectChange change) {
+  // Until everything was told, there is no place to go on from.
+  if (!telling_all_) version_ = change.object.resource_version;
+  if (const auto* refused = std::get_if<k8s::RefusedObject>(&change.object.read)) {
+    callbacks_.trouble(
+        fmt::format("{} {}/{}", collection_.path, refused->namespace_, refused->name),
+        refused->why);
+    return;
+  }
+  k8s::Object& object = std::get<k8s::Object>(change.object.read);
+  change.type == k8s::ChangeType::kDeleted ? OnDeleted(object) : OnUpserted(std::move(object));
 }
 
 void Reflector::OnUpserted(k8s::Object object) {

@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 #include "client/api_client.h"
-#include "k8s/watch_event.h"
+#include "k8s/read_proto.h"
 #include "net/event_loop.h"
 
 namespace knx::client {
@@ -46,13 +46,15 @@ class Reflector {
 
   void Open();
   [[nodiscard]] std::string Query() const;
-  void OnLine(std::string_view line);
-  void OnEvent(k8s::WatchEvent event);
+  void OnFrame(std::string_view frame);
+  void OnEvent(k8s::ObjectChange change);
+  void OnEvent(const k8s::Bookmark& bookmark);
+  void OnEvent(const k8s::ApiStatus& status);
   void OnUpserted(k8s::Object object);
   void OnDeleted(const k8s::Object& object);
   void OnInitialEnd();
+  void OnBroken(const Error& error);
   void OnEnd(const Status& outcome, int status, const std::string& refusal);
-  void StartAnew();
   void OpenLater();
 
   net::EventLoop& loop_;
@@ -76,6 +78,7 @@ class Reflector {
   Duration pause_;
   bool heard_something_ = false;
   net::EventLoop::TimerId retry_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace knx::client

@@ -15,6 +15,12 @@ using framework::Verdict;
 Placement Placer::Place(const framework::Profile& profile, PodId pod,
                         std::span<const NodeRow> failed) {
   failed_ = failed;
+  Placement placement = Choose(profile, pod);
+  failed_ = {};
+  return placement;
+}
+
+Placement Placer::Choose(const framework::Profile& profile, PodId pod) {
   Placement placement;
   if (state_.nodes().node_count() == 0) {
     placement.message = "no nodes available to schedule pods";

@@ -66,6 +66,7 @@ class Placer {
   };
   using ReasonCounts = std::map<std::string, std::uint64_t>;
 
+  Placement Choose(const framework::Profile& profile, cluster::PodId pod);
   Placement PlaceRemembered(const framework::Profile& profile, ClassCache& cache,
                             cluster::PodId pod);
   Placement PlaceInDomains(const framework::Profile& profile, ClassCache& cache,

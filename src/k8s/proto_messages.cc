@@ -161,6 +161,7 @@ constexpr MessageTable kTopologyExpression({{"key", 1}, {"values", 2, nullptr, P
 constexpr MessageTable kTopologyTerm({{"matchLabelExpressions", 1, &kTopologyExpression}});
 constexpr MessageTable kClass({{"metadata", 1, &kMeta},
                                {"provisioner", 2},
+                               {"reclaimPolicy", 4},
                                {"volumeBindingMode", 7},
                                {"allowedTopologies", 8, &kTopologyTerm}});
 
