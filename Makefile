@@ -98,6 +98,10 @@ test-protobuf: ## random objects, written by Kubernetes' own code as JSON and as
 test-control-plane: control-plane oracle ## start bin/knx-control-plane, schedule pods in it, and see that nothing is left running
 	@python3 -B tests/control_plane/control_plane_test.py
 
+.PHONY: test-live
+test-live: control-plane build ## kubenexus-scheduler on a real API server: bindings, conditions, preemption, faults
+	@python3 -B tests/live/live_test.py
+
 .PHONY: test-asan
 test-asan: ## every test under the address and undefined behaviour sanitizers
 	@scripts/setup.sh build test

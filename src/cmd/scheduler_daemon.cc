@@ -22,6 +22,9 @@
 namespace knx::cmd {
 namespace {
 
+constexpr Duration kBetweenLooks = Duration::Milliseconds(10);
+constexpr int kMostLooks = 1000;
+
 void Log(std::string_view line) {
   fmt::print(stderr, "{} {}\n", FormatTime(live::SteadyClock::Wall()), line);
 }
@@ -99,6 +102,14 @@ int SignalDescriptor() {
   return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+// What was sent is answered before we go, unless the server takes too long.
+void StopWhenAnswered(net::EventLoop& loop, const live::Scheduler& scheduler, int looks_left) {
+  if (scheduler.outstanding() == 0 || looks_left == 0) return loop.Stop();
+  loop.After(kBetweenLooks, [&loop, &scheduler, looks_left] {
+    StopWhenAnswered(loop, scheduler, looks_left - 1);
+  });
+}
+
 Result<int> Run(const DaemonOptions& options) {
   KNX_TRY(std::vector<framework::Profile> profiles, ProfilesOf(options));
   KNX_TRY(const client::ApiAccess access, FindAccess(options));
@@ -111,7 +122,12 @@ Result<int> Run(const DaemonOptions& options) {
   live::Scheduler scheduler(
       loop, api, std::move(profiles),
       {.engine = {}, .instance = fmt::format("kubenexus-scheduler-{}", HostName()), .log = Log});
-  loop.Watch(SignalDescriptor(), net::kReadable, [&](std::uint32_t) { loop.Stop(); });
+  const int signals = SignalDescriptor();
+  loop.Watch(signals, net::kReadable, [&](std::uint32_t) {
+    loop.Unwatch(signals);
+    scheduler.Drain();
+    StopWhenAnswered(loop, scheduler, kMostLooks);
+  });
   scheduler.Start();
   loop.Run();
   return kExitOk;

@@ -1,0 +1,186 @@
+"""kubenexus-scheduler on a real API server: `make test-live`."""
+
+import contextlib
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "control_plane"))
+
+from control_plane import ControlPlane  # noqa: E402
+
+PROGRAM = ROOT / "bin" / "kubenexus-scheduler"
+PODS = "/api/v1/namespaces/default/pods"
+EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
+
+
+def node(name, cpu="8", pods="110", **labels):
+    room = {"cpu": cpu, "memory": "32Gi", "pods": pods}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels},
+            "status": {"allocatable": room, "capacity": room}}
+
+
+def pod(name, cpu="100m", **spec):
+    container = {"name": "c", "image": "registry.example/c",
+                 "resources": {"requests": {"cpu": cpu}}}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
+            "spec": {"containers": [container], "terminationGracePeriodSeconds": 0, **spec}}
+
+
+def condition(of, kind="PodScheduled"):
+    found = [c for c in of["status"].get("conditions", []) if c["type"] == kind]
+    return found[0] if found else {}
+
+
+class Scheduler:
+    """Runs inside a `with`; what it logs goes to a file that a failing test prints."""
+
+    def __init__(self, plane, *flags):
+        self.log = tempfile.NamedTemporaryFile("w+", suffix=".log")
+        self._command = [PROGRAM, f"--kubeconfig={plane.folder}/kube-scheduler.kubeconfig", *flags]
+        self.process = None
+
+    def start(self):
+        self.process = subprocess.Popen(self._command, stderr=self.log)
+
+    def end(self, by):
+        self.process.send_signal(by)
+        return self.process.wait(timeout=15)
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, failed, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        if failed:
+            self.log.seek(0)
+            print(self.log.read(), file=sys.stderr)
+        self.log.close()
+
+
+class Live(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls._stack = contextlib.ExitStack()
+        cls.plane = cls._stack.enter_context(
+            ControlPlane("--without=kube-scheduler,kube-controller-manager"))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls._stack.close()
+
+    def tearDown(self):
+        for path in (PODS, EVENTS, "/api/v1/nodes"):
+            self.plane.request("DELETE", path + "?gracePeriodSeconds=0")
+
+    def bound(self):
+        return [p for p in self.plane.get(PODS)["items"] if p["spec"].get("nodeName")]
+
+    def wait_until(self, holds, seconds=30):
+        end = time.monotonic() + seconds
+        while not holds():
+            self.assertLess(time.monotonic(), end, "it did not come true in time")
+            time.sleep(0.05)
+
+    def get_pod(self, name):
+        return self.plane.get(f"{PODS}/{name}")
+
+    def test_pods_are_bound_within_the_room_of_the_nodes_and_people_are_told(self):
+        for i in range(10):
+            self.plane.create("/api/v1/nodes", node(f"n{i}", cpu="2"))
+        for i in range(200):
+            self.plane.create(PODS, pod(f"p{i}"))
+        with Scheduler(self.plane):
+            self.wait_until(lambda: len(self.bound()) == 200)
+            self.wait_until(lambda: len(self.plane.get(EVENTS)["items"]) == 200)
+        counts = {}
+        for one in self.bound():
+            counts[one["spec"]["nodeName"]] = counts.get(one["spec"]["nodeName"], 0) + 1
+        self.assertEqual(set(counts.values()), {20}, counts)
+        event = self.plane.get(EVENTS)["items"][0]
+        self.assertEqual((event["reason"], event["action"], event["reportingController"]),
+                         ("Scheduled", "Binding", "default-scheduler"))
+
+    def test_a_pod_that_fits_nowhere_says_why_and_is_bound_once_it_fits(self):
+        self.plane.create("/api/v1/nodes", node("small", cpu="1"))
+        self.plane.create(PODS, pod("large", cpu="4"))
+        with Scheduler(self.plane):
+            self.wait_until(lambda: condition(self.get_pod("large")).get("status") == "False")
+            said = condition(self.get_pod("large"))
+            self.assertEqual(said["reason"], "Unschedulable")
+            self.assertEqual(
+                said["message"],
+                "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are "
+                "available: 1 Preemption is not helpful for scheduling.")
+            self.plane.create("/api/v1/nodes", node("big"))
+            self.wait_until(lambda: self.get_pod("large")["spec"].get("nodeName") == "big")
+
+    def test_a_more_important_pod_gets_the_room_of_a_less_important_one(self):
+        self.plane.create("/api/v1/nodes", node("only", cpu="1"))
+        self.plane.create("/apis/scheduling.k8s.io/v1/priorityclasses",
+                          {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass",
+                           "metadata": {"name": "high"}, "value": 1000})
+        with Scheduler(self.plane):
+            self.plane.create(PODS, pod("low", cpu="1"))
+            self.wait_until(lambda: len(self.bound()) == 1)
+            self.plane.create(PODS, pod("vip", cpu="1", priorityClassName="high"))
+            self.wait_until(lambda: self.get_pod("vip")["spec"].get("nodeName") == "only")
+        self.assertEqual([p["metadata"]["name"] for p in self.bound()], ["vip"])
+
+    def test_killed_at_any_moment_it_goes_on_where_it_was(self):
+        for i in range(10):
+            self.plane.create("/api/v1/nodes", node(f"n{i}", pods="60"))
+        with Scheduler(self.plane) as scheduler:
+            for i in range(500):
+                self.plane.create(PODS, pod(f"p{i}", cpu="10m"))
+                if i % 100 == 99:
+                    scheduler.end(signal.SIGKILL)
+                    scheduler.start()
+            self.wait_until(lambda: len(self.bound()) == 500)
+
+    def test_asked_to_end_it_finishes_what_it_has_sent(self):
+        self.plane.create("/api/v1/nodes", node("n", pods="1000"))
+        for i in range(300):
+            self.plane.create(PODS, pod(f"p{i}", cpu="1m"))
+        with Scheduler(self.plane) as scheduler:
+            self.wait_until(lambda: len(self.bound()) > 0)
+            self.assertEqual(scheduler.end(signal.SIGTERM), 0)
+            scheduler.start()
+            self.wait_until(lambda: len(self.bound()) == 300)
+
+    def test_an_api_server_that_went_away_is_found_again(self):
+        with ControlPlane("--without=kube-scheduler,kube-controller-manager",
+                          "--secure-port=23577") as plane, Scheduler(plane):
+            plane.create("/api/v1/nodes", node("n"))
+            plane.create(PODS, pod("before"))
+            plane.wait_for(f"{PODS}/before", lambda p: p["spec"].get("nodeName"))
+            plane.stop()
+            plane.start()
+            plane.create(PODS, pod("after"))
+            plane.wait_for(f"{PODS}/after", lambda p: p["spec"].get("nodeName"), timeout=60)
+
+
+class WrongWay(unittest.TestCase):
+    def run_with(self, *flags):
+        done = subprocess.run([PROGRAM, *flags], capture_output=True, text=True, timeout=30,
+                              env={**os.environ, "HOME": "/none", "KUBECONFIG": ""}, check=False)
+        return done.returncode, done.stderr.strip().splitlines()[-1]
+
+    def test_no_way_to_a_server_is_one_line(self):
+        code, said = self.run_with("--kubeconfig=/none/config")
+        self.assertEqual(code, 2)
+        self.assertEqual(said, "kubenexus-scheduler: --kubeconfig: /none/config: cannot be read: "
+                               "No such file or directory")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
