@@ -48,6 +48,14 @@ const std::vector<std::string>& Configurations() {
       "  pluginConfig:\n  - name: NodeResourcesBalancedAllocation\n    args:\n      resources:\n"
       "      - {name: cpu, weight: 1}\n      - {name: memory, weight: 1}\n"
       "      - {name: nvidia.com/gpu, weight: 1}\n",
+      "  plugins:\n    preFilter:\n      enabled:\n      - name: VolumeZone\n"
+      "      - name: InterPodAffinity\n      - name: VolumeBinding\n",
+      "  plugins:\n    filter:\n      disabled:\n      - name: VolumeBinding\n      - name: "
+      "NodePorts\n",
+      "  plugins:\n    filter:\n      enabled:\n      - name: PodTopologySpread\n"
+      "      - name: NodeResourcesFit\n      - name: TaintToleration\n    preScore:\n      "
+      "enabled:\n"
+      "      - name: InterPodAffinity\n      - name: NodeAffinity\n",
   };
   return texts;
 }
