@@ -53,6 +53,8 @@ Result<client::ApiClient::Options> Reach(const client::ApiAccess& access,
                                          client::TokenSource& credentials) {
   KNX_TRY(const client::Credentials* first, credentials.GetOrWait(live::SteadyClock::Wall()));
   const bool from_plugin = !first->client_certificate_pem.empty();
+  // To go past a proxy that somebody asked for would be worse than not to start.
+  if (!access.proxy.host.empty()) return InvalidError("proxy-url: proxies are not supported yet");
   client::ApiClient::Options out;
   out.endpoint.host = access.server.host;
   out.endpoint.port = access.server.port;
@@ -75,16 +77,10 @@ Result<client::ApiClient::Options> Reach(const client::ApiAccess& access,
   return out;
 }
 
-Result<std::vector<framework::Profile>> ProfilesOf(const DaemonOptions& options) {
-  framework::SchedulerConfiguration config = framework::DefaultConfiguration();
-  if (!options.config_file.empty()) {
-    KNX_TRY(const std::string text, ReadText(options.config_file));
-    KNX_TRY(config, framework::ReadConfiguration(text, options.config_file));
-  }
-  for (const std::string& warning : framework::Warnings(config, plugins::AllPlugins())) {
-    Log(warning);
-  }
-  return framework::BuildProfiles(config, plugins::AllPlugins());
+Result<framework::SchedulerConfiguration> ConfigurationOf(const DaemonOptions& options) {
+  if (options.config_file.empty()) return framework::DefaultConfiguration();
+  KNX_TRY(const std::string text, ReadText(options.config_file));
+  return framework::ReadConfiguration(text, options.config_file);
 }
 
 std::string HostName() {
@@ -111,7 +107,12 @@ void StopWhenAnswered(net::EventLoop& loop, const live::Scheduler& scheduler, in
 }
 
 Result<int> Run(const DaemonOptions& options) {
-  KNX_TRY(std::vector<framework::Profile> profiles, ProfilesOf(options));
+  KNX_TRY(const framework::SchedulerConfiguration config, ConfigurationOf(options));
+  KNX_TRY(std::vector<framework::Profile> profiles,
+          framework::BuildProfiles(config, plugins::AllPlugins()));
+  for (const std::string& warning : framework::Warnings(config, plugins::AllPlugins())) {
+    Log(warning);
+  }
   KNX_TRY(const client::ApiAccess access, FindAccess(options));
   for (const std::string& warning : access.warnings) Log(warning);
   client::TokenSource credentials(access);
@@ -119,9 +120,10 @@ Result<int> Run(const DaemonOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);
   net::EventLoop loop;
   client::ApiClient api(loop, std::move(reach));
-  live::Scheduler scheduler(
-      loop, api, std::move(profiles),
-      {.engine = {}, .instance = fmt::format("kubenexus-scheduler-{}", HostName()), .log = Log});
+  live::Scheduler scheduler(loop, api, std::move(profiles),
+                            {.engine = engine::OptionsFor(config),
+                             .instance = fmt::format("kubenexus-scheduler-{}", HostName()),
+                             .log = Log});
   const int signals = SignalDescriptor();
   loop.Watch(signals, net::kReadable, [&](std::uint32_t) {
     loop.Unwatch(signals);

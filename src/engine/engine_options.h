@@ -6,6 +6,7 @@
 #include "base/time.h"
 #include "engine/parallel_for.h"
 #include "engine/queue.h"
+#include "framework/config.h"
 
 namespace knx::engine {
 
@@ -20,5 +21,8 @@ struct EngineOptions {
   // A paused cycle, or a binding nobody reported on, is given up after this.
   Duration max_wait = Duration::Minutes(15);
 };
+
+// As a configuration file says.
+EngineOptions OptionsFor(const framework::SchedulerConfiguration& config);
 
 }  // namespace knx::engine

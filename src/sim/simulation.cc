@@ -51,13 +51,6 @@ Result<framework::SchedulerConfiguration> ReadConfig(const SimulationRequest& re
   return framework::ReadConfiguration(kUsualConfig, "");
 }
 
-engine::EngineOptions OptionsFor(const framework::SchedulerConfiguration& config) {
-  engine::EngineOptions options;
-  options.queue.initial_backoff = Duration::Seconds(config.pod_initial_backoff_seconds);
-  options.queue.max_backoff = Duration::Seconds(config.pod_max_backoff_seconds);
-  return options;
-}
-
 // What others refer to comes before what refers to it.
 int CreationRank(const k8s::Object& object) {
   if (std::holds_alternative<k8s::PriorityClass>(object)) return 0;
@@ -138,7 +131,7 @@ class Simulation {
     if (input_.scenario.has_value()) options.timing = input_.scenario->timing;
     options.checking = request_.checking;
     options.keep_log = request_.keep_log;
-    options.scheduler.engine = OptionsFor(config_);
+    options.scheduler.engine = engine::OptionsFor(config_);
     options.scheduler.engine.parallel_for = pool_.parallel_for();
     options.scheduler.record = request_.record;
     options.scheduler.make_profiles = [this] {

@@ -181,6 +181,18 @@ class WrongWay(unittest.TestCase):
         self.assertEqual(said, "kubenexus-scheduler: --kubeconfig: /none/config: cannot be read: "
                                "No such file or directory")
 
+    def test_a_proxy_is_not_gone_past(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as config:
+            config.write("apiVersion: v1\nkind: Config\ncurrent-context: a\n"
+                         "contexts: [{name: a, context: {cluster: c, user: u}}]\n"
+                         "clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1',"
+                         " proxy-url: 'http://127.0.0.1:2'}}]\n"
+                         "users: [{name: u, user: {token: abc}}]\n")
+            config.flush()
+            code, said = self.run_with(f"--kubeconfig={config.name}")
+        self.assertEqual((code, said), (2, "kubenexus-scheduler: proxy-url: proxies are not "
+                                           "supported yet"))
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)
