@@ -105,6 +105,13 @@ void ApiClient::Send(Call call, Done done) {
   Send(std::make_shared<Attempt>(Attempt{std::move(call), std::move(done)}));
 }
 
+void ApiClient::Send(Call call, std::function<void(const Status& outcome)> done) {
+  Send(std::move(call), Done([done = std::move(done)](Result<Response> response) {
+         if (!response.ok()) return done(response.error());
+         done(response->ok() ? Ok() : Status(ErrorOf(*response)));
+       }));
+}
+
 void ApiClient::Send(const std::shared_ptr<Attempt>& attempt) {
   ++attempt->count;
   const Call& call = attempt->call;

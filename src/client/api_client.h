@@ -50,6 +50,8 @@ class ApiClient {
   // come back later) is sent again a few times; what it may have acted upon is not.
   using Done = std::function<void(Result<Response> response)>;
   void Send(Call call, Done done);
+  // For calls of which only matters whether the server did it.
+  void Send(Call call, std::function<void(const Status& outcome)> done);
 
   // A GET whose answer has no end.
   using StreamId = net::HttpClient::RequestId;

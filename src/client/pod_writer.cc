@@ -34,15 +34,8 @@ std::string MicroMoment(Time time) {
 
 }  // namespace
 
-void PodWriter::Send(ApiClient::Call call, Done done) {
-  api_.Send(std::move(call), [done = std::move(done)](Result<Response> response) {
-    if (!response.ok()) return done(response.error());
-    done(response->ok() ? Ok() : Status(ErrorOf(*response)));
-  });
-}
-
 void PodWriter::Bind(const PodName& pod, const std::string& node, Done done) {
-  Send(
+  api_.Send(
       {.method = "POST",
        .path = PathOf(pod) + "/binding",
        .body = fmt::format(
@@ -68,21 +61,21 @@ void PodWriter::PatchStatus(const PodName& pod, const std::optional<PodCondition
     status += fmt::format(R"("nominatedNodeName":{})",
                           nominated_node->empty() ? "null" : QuotedText(*nominated_node));
   }
-  Send({.method = "PATCH",
-        .path = PathOf(pod) + "/status",
-        .body = fmt::format(R"({{"metadata":{{"uid":{}}},"status":{{{}}}}})", QuotedText(pod.uid),
-                            status),
-        .content_type = "application/strategic-merge-patch+json"},
-       std::move(done));
+  api_.Send({.method = "PATCH",
+             .path = PathOf(pod) + "/status",
+             .body = fmt::format(R"({{"metadata":{{"uid":{}}},"status":{{{}}}}})",
+                                 QuotedText(pod.uid), status),
+             .content_type = "application/strategic-merge-patch+json"},
+            std::move(done));
 }
 
 void PodWriter::Delete(const PodName& pod, Done done) {
-  Send({.method = "DELETE",
-        .path = PathOf(pod),
-        .body = fmt::format(
-            R"({{"apiVersion":"v1","kind":"DeleteOptions","preconditions":{{"uid":{}}}}})",
-            QuotedText(pod.uid))},
-       std::move(done));
+  api_.Send({.method = "DELETE",
+             .path = PathOf(pod),
+             .body = fmt::format(
+                 R"({{"apiVersion":"v1","kind":"DeleteOptions","preconditions":{{"uid":{}}}}})",
+                 QuotedText(pod.uid))},
+            std::move(done));
 }
 
 void PodWriter::Record(const PodEvent& event, Done done) {
@@ -90,7 +83,7 @@ void PodWriter::Record(const PodEvent& event, Done done) {
       event.related ? fmt::format(R"("related":{},)", ReferenceTo(*event.related)) : "";
   const std::string name =
       fmt::format("{}.{:x}.{:x}", event.regarding.name, event.when.ns, ++events_);
-  Send(
+  api_.Send(
       {.method = "POST",
        .path =
            fmt::format("/apis/events.k8s.io/v1/namespaces/{}/events", event.regarding.namespace_),

@@ -45,8 +45,6 @@ class PodWriter {
   void Record(const PodEvent& event, Done done);
 
  private:
-  void Send(ApiClient::Call call, Done done);
-
   ApiClient& api_;
   std::uint64_t events_ = 0;
 };

@@ -11,8 +11,6 @@
 namespace knx::client {
 namespace {
 
-constexpr Duration kFirstPause = Duration::Milliseconds(200);
-constexpr Duration kLongestPause = Duration::Seconds(30);
 constexpr int kGone = 410;
 constexpr int kOk = 200;
 
@@ -104,10 +102,8 @@ void Reflector::Open() {
 }
 
 void Reflector::OpenLater() {
-  if (heard_something_) pause_ = {};
-  pause_ = std::min(std::max(pause_ * 2, kFirstPause), kLongestPause);
-  const Duration jitter = Duration::Nanoseconds(net::EventLoop::Now().ns % (pause_.ns / 2));
-  retry_ = loop_.After(pause_ - jitter, [this] {
+  if (heard_something_) backoff_.Reset();
+  retry_ = loop_.After(backoff_.Next(), [this] {
     retry_ = {};
     Open();
   });

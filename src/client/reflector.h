@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "client/api_client.h"
 #include "k8s/read_proto.h"
+#include "net/backoff.h"
 #include "net/event_loop.h"
 
 namespace knx::client {
@@ -75,7 +76,7 @@ class Reflector {
   };
   void Forget(const std::string& key, const Known& known);
   std::map<std::string, Known> known_;  // by namespace/name
-  Duration pause_;
+  net::Backoff backoff_{Duration::Milliseconds(200), Duration::Seconds(30)};
   bool heard_something_ = false;
   net::EventLoop::TimerId retry_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

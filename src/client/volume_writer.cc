@@ -14,10 +14,7 @@ void VolumeWriter::Patch(std::string path, std::string body, Done done) {
              .path = std::move(path),
              .body = std::move(body),
              .content_type = "application/merge-patch+json"},
-            [done = std::move(done)](Result<Response> response) {
-              if (!response.ok()) return done(response.error());
-              done(response->ok() ? Ok() : Status(ErrorOf(*response)));
-            });
+            std::move(done));
 }
 
 void VolumeWriter::SetAside(const std::string& volume, const ClaimName& claim,

@@ -4,13 +4,6 @@
 #include <utility>
 
 namespace knx::net {
-namespace {
-
-constexpr Duration kFirstPause = Duration::Milliseconds(100);
-constexpr Duration kLongestPause = Duration::Seconds(5);
-
-}  // namespace
-
 // Keeps account of what is outstanding.
 class HttpClient::Forwarder final : public ResponseSink {
  public:
@@ -98,7 +91,7 @@ void HttpClient::OpenAnother() {
 
 void HttpClient::OnReady(Links::iterator link) {
   link->ready = true;
-  pause_ = {};
+  backoff_.Reset();
   Pump();
 }
 
@@ -106,11 +99,7 @@ void HttpClient::OnClosed(Links::iterator link, const Error& error) {
   const bool was_ready = link->ready;
   links_.erase(link);
   if (was_ready) return Pump();
-  pause_ = std::min(std::max(pause_ * 2, kFirstPause), kLongestPause);
-  // Half of it by chance, so that many clients do not come back at once; the clock's last digits
-  // are chance enough.
-  const Duration jitter = Duration::Nanoseconds(EventLoop::Now().ns % (pause_.ns / 2));
-  retry_ = loop_.After(pause_ - jitter, [this] {
+  retry_ = loop_.After(backoff_.Next(), [this] {
     retry_ = {};
     Pump();
   });

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 
+#include "net/backoff.h"
 #include "net/event_loop.h"
 #include "net/http2_connection.h"
 #include "net/http_message.h"
@@ -67,7 +68,7 @@ class HttpClient {
   std::deque<Waiting> urgent_, patient_;  // waiting
   std::map<RequestId, Sent> sent_;
   RequestId last_ = 0;
-  Duration pause_;  // before the next attempt to connect
+  Backoff backoff_{Duration::Milliseconds(100), Duration::Seconds(5)};  // of attempts to connect
   EventLoop::TimerId retry_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
