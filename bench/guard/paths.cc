@@ -126,6 +126,59 @@ void DecisionPaths() {
   Measured("requeue", [&] { scheduler.Hand(larger); });
 }
 
+// Pods that speak of each other, among as many that they speak of.
+void RelationPath(const char* path, const std::function<void(k8s::Pod&)>& speak) {
+  const auto pods = [&](int first) {
+    std::vector<engine::Event> events;
+    for (int i = first; i < first + kWork; ++i) {
+      k8s::Pod pod = PodBuilder("pod-" + std::to_string(i)).Asks("cpu", "100m").Label("app", "web");
+      speak(pod);
+      events.emplace_back(engine::PodUpserted{std::move(pod)});
+    }
+    return events;
+  };
+  Scheduler scheduler;
+  scheduler.Hand(pods(0));
+  scheduler.Decide();
+  scheduler.Hand(pods(kWork));
+  Measured(path, [&] { scheduler.Decide(); });
+}
+
+void RelationPaths() {
+  k8s::LabelSelector web;
+  web.match_labels = {{"app", "web"}};
+  const auto term = [&](std::string key) {
+    k8s::PodAffinityTerm out;
+    out.topology_key = std::move(key);
+    out.selector = web;
+    return out;
+  };
+  RelationPath("spread-decision", [&](k8s::Pod& pod) {
+    k8s::TopologySpreadConstraint& constraint = pod.spec.topology_spread.emplace_back();
+    constraint.max_skew = 5;
+    constraint.topology_key = "zone";
+    constraint.selector = web;
+  });
+  RelationPath("affinity-decision",
+               [&](k8s::Pod& pod) { pod.spec.pod_affinity.required.push_back(term("zone")); });
+  RelationPath("antiaffinity-decision", [&](k8s::Pod& pod) {
+    pod.spec.pod_anti_affinity.required.push_back(term("kubernetes.io/hostname"));
+  });
+}
+
+void PreemptionPath() {
+  Scheduler scheduler;
+  scheduler.Hand(Pods(0, kNodes, "3900m", "node-"));
+  std::vector<engine::Event> important;
+  for (int i = 5000; i < 5000 + kWork; ++i) {
+    k8s::Pod pod = Pod(i, "2");
+    pod.spec.priority = 1000;
+    important.emplace_back(engine::PodUpserted{std::move(pod)});
+  }
+  scheduler.Hand(important);
+  Measured("preemption", [&] { scheduler.Decide(); });
+}
+
 void RollbackPath() {
   cluster::State state;
   std::vector<cluster::PodId> pods;
@@ -170,6 +223,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   DecisionPaths();
+  RelationPaths();
+  PreemptionPath();
   RollbackPath();
   DecodePaths(argv[1]);
   return 0;
