@@ -60,6 +60,23 @@ bench-engine: ## how many decisions a second, on one core, without I/O (build/be
 	@mkdir -p build/bench
 	@bin/bench-engine --out build/bench/engine.json --commit "$$(git rev-parse --short HEAD 2>/dev/null || echo unknown)"
 
+ROWS ?=
+REPEAT ?= 3
+
+.PHONY: bench-live
+bench-live: control-plane binder ## pods a second and latency on a real API server, beside kube-scheduler and a mere binder (ROWS=plain/1000 REPEAT=1)
+	@scripts/setup.sh build test
+	@scripts/build.sh release --tests kubenexus-scheduler live-load
+	@mkdir -p build/bench
+	@python3 -B bench/live/bench_live.py --out build/bench/live.json --repeat $(REPEAT) \
+	  $(if $(ROWS),--shapes $(ROWS)) --commit "$$(git rev-parse --short HEAD 2>/dev/null || echo unknown)"
+
+.PHONY: binder
+binder: ## build bin/knx-binder: binds pods without deciding anything, what an API server can take
+	@scripts/setup.sh tools
+	@mkdir -p bin
+	@scripts/go.py build -C tools -buildvcs=false -o ../bin/knx-binder ./binder
+
 .PHONY: oracle
 oracle: ## build bin/knx-oracle: kube-scheduler itself, to be asked what it would decide (docs/oracle.md)
 	@scripts/setup.sh tools

@@ -1,0 +1,219 @@
+"""Schedulers on a real API server, one after the other: `make bench-live`.
+
+Every run has a control plane of its own. Throughput: all pods exist before the scheduler starts; the clock
+runs from its start until the last of its events can be read. Latency: pods arrive at a steady rate; from the
+moment a pod's creation is sent until a watch shows it bound.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import time
+import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "control_plane"))
+
+from control_plane import ControlPlane  # noqa: E402
+from processes import (Cost, Watch, binder_command, now, run_load, scheduler)  # noqa: E402
+
+ROWS = [
+    {"shape": "plain", "nodes": 1000, "present": 0, "pods": 5000, "rate": 0},
+    {"shape": "plain", "nodes": 5000, "present": 0, "pods": 5000, "rate": 0},
+    {"shape": "spread", "nodes": 5000, "present": 5000, "pods": 1000, "rate": 0},
+    {"shape": "affinity", "nodes": 5000, "present": 5000, "pods": 1000, "rate": 0},
+    {"shape": "preemption", "nodes": 500, "present": 2000, "pods": 500, "rate": 0},
+    {"shape": "plain", "nodes": 1000, "present": 0, "pods": 1000, "rate": 50},
+    {"shape": "plain", "nodes": 1000, "present": 0, "pods": 3000, "rate": 150},
+]
+SCHEDULERS = ["binder", "kube-scheduler", "kubenexus"]
+# A binder is run with each, and the fastest counts.
+BINDERS = [("own", 50), ("own", 200), ("go", 100)]
+TIMEOUT = 600
+MEASURED = ["per_second", "p50_ms", "p90_ms", "p99_ms", "cpu_s", "peak_rss_mb", "api_calls_per_pod"]
+
+
+def plane_for(row):
+    # The controllers would only collect garbage, at the cost of those who are measured.
+    plane = ControlPlane("--without=kube-scheduler,kube-controller-manager")
+    plane.__enter__()
+    run_load(plane, "fill", shape=row["shape"], nodes=row["nodes"], present=row["present"],
+             pods=0 if row["rate"] else row["pods"])
+    time.sleep(1)
+    return plane
+
+
+def writes(plane):
+    """Requests that change something, as the API server has counted them."""
+    request = urllib.request.Request(plane.server + "/metrics",
+                                     headers={"Authorization": f"Bearer {plane._token}"})
+    with urllib.request.urlopen(request, context=plane._tls, timeout=30) as answer:
+        text = answer.read().decode()
+    return sum(float(line.rsplit(" ", 1)[1]) for line in text.splitlines()
+               if line.startswith("apiserver_request_total{")
+               and re.search(r'verb="(POST|PUT|PATCH|DELETE)"', line))
+
+
+def throughput(name, row):
+    """One run with all pods there beforehand."""
+    if name == "binder":
+        runs = [throughput_of_binder(row, kind, at_a_time) for kind, at_a_time in BINDERS]
+        return max(runs, key=lambda run: run["per_second"])
+    plane = plane_for(row)
+    try:
+        watch, before = Watch(plane, row["pods"], TIMEOUT), writes(plane)
+        start = now()
+        with scheduler(name, plane) as process:
+            _, events = watch.end()
+            cost = Cost(process.pid)
+        calls = (writes(plane) - before) / row["pods"]
+    finally:
+        plane.__exit__()
+    return {"per_second": row["pods"] / (events - start), "cpu_s": cost.cpu_s,
+            "peak_rss_mb": cost.peak_rss_mb, "api_calls_per_pod": calls}
+
+
+def throughput_of_binder(row, kind, at_a_time):
+    plane = plane_for(row)
+    try:
+        watch, before = Watch(plane, row["pods"], TIMEOUT), writes(plane)
+        start = now()
+        process = subprocess.Popen(binder_command(plane, kind, row, at_a_time))
+        _, events = watch.end()
+        if process.wait() != 0:
+            raise RuntimeError("the binder failed, see above")
+        calls = (writes(plane) - before) / row["pods"]
+    finally:
+        plane.__exit__()
+    return {"per_second": row["pods"] / (events - start), "api_calls_per_pod": calls,
+            "binder": f"{kind}, {at_a_time} at a time"}
+
+
+def latency(name, row):
+    """One run with pods that arrive at a steady rate."""
+    plane = plane_for(row)
+    arrive = {"shape": row["shape"], "nodes": row["nodes"], "pods": row["pods"],
+              "rate": row["rate"], "timeout": TIMEOUT}
+    try:
+        if name == "binder":
+            (seen,) = run_load(plane, "arrive", bind=True, **arrive)
+            return seen
+        with scheduler(name, plane) as process:
+            time.sleep(5)  # until it knows the cluster
+            (seen,) = run_load(plane, "arrive", **arrive)
+            cost = Cost(process.pid)
+        return {**seen, "cpu_s": cost.cpu_s, "peak_rss_mb": cost.peak_rss_mb}
+    finally:
+        plane.__exit__()
+
+
+def median(runs):
+    """Of each figure, with how far the runs lie apart."""
+    out = {}
+    for key in MEASURED:
+        values = [run[key] for run in runs if key in run]
+        if values:
+            out[key] = statistics.median(values)
+    key = "per_second" if "per_second" in out else "p50_ms"
+    values = [run[key] for run in runs]
+    out["spread_percent"] = 100 * (max(values) - min(values)) / out[key]
+    if "binder" in runs[0]:
+        out["binder"] = runs[0]["binder"]
+    return out
+
+
+def measure(row, schedulers, repeat):
+    """All schedulers in turn, as often as asked."""
+    runs = {name: [] for name in schedulers}
+    for _ in range(repeat):
+        for name in schedulers:
+            run = latency(name, row) if row["rate"] else throughput(name, row)
+            runs[name].append(run)
+            shown = {key: round(value, 2) for key, value in run.items() if key in MEASURED}
+            print(f"  {name:15} {shown} {run.get('binder', '')}", flush=True)
+    rows = {name: {"scheduler": name, **{k: row[k] for k in ("shape", "nodes", "pods", "rate")},
+                   "present": row["present"], **median(of)} for name, of in runs.items()}
+    add_ratios(rows)
+    return list(rows.values())
+
+
+def add_ratios(rows):
+    ours, binder, kube = (rows.get(n) for n in ("kubenexus", "binder", "kube-scheduler"))
+    if ours is None:
+        return
+    if "per_second" in ours:
+        if binder:
+            ours["ratio_to_binder"] = ours["per_second"] / binder["per_second"]
+        if kube:
+            ours["ratio_to_kube_scheduler"] = ours["per_second"] / kube["per_second"]
+    if kube:
+        ours["cpu_ratio"] = ours["cpu_s"] / kube["cpu_s"]
+        ours["rss_ratio"] = ours["peak_rss_mb"] / kube["peak_rss_mb"]
+
+
+def describe_machine():
+    cpu = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text("utf-8"))
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return f"{os.cpu_count()} cores, {memory:.0f} GB, {cpu.group(1) if cpu else 'unknown CPU'}"
+
+
+COLUMNS = [("scheduler", "{}"), ("shape", "{}"), ("nodes", "{}"), ("pods", "{}"), ("rate", "{}"),
+           ("per_second", "{:.0f}"), ("p50_ms", "{:.1f}"), ("p99_ms", "{:.1f}"),
+           ("cpu_s", "{:.2f}"), ("peak_rss_mb", "{:.0f}"), ("api_calls_per_pod", "{:.2f}"),
+           ("ratio_to_binder", "{:.2f}"), ("ratio_to_kube_scheduler", "{:.2f}"),
+           ("cpu_ratio", "{:.3f}"), ("rss_ratio", "{:.3f}"), ("spread_percent", "{:.0f}")]
+HEADS = {"per_second": "pods/s", "p50_ms": "p50 ms", "p99_ms": "p99 ms", "cpu_s": "CPU s",
+         "peak_rss_mb": "MB", "api_calls_per_pod": "writes/pod", "ratio_to_binder": "/binder",
+         "ratio_to_kube_scheduler": "/kube", "cpu_ratio": "CPU/kube", "rss_ratio": "MB/kube",
+         "spread_percent": "±%"}
+
+
+def table(rows):
+    cells = [[HEADS.get(key, key) for key, _ in COLUMNS]]
+    cells += [[form.format(row[key]) if key in row else "" for key, form in COLUMNS] for row in rows]
+    widths = [max(len(line[i]) for line in cells) for i in range(len(COLUMNS))]
+    return "\n".join(
+        "  ".join(text.ljust(width) if i < 2 else text.rjust(width)
+                  for i, (text, width) in enumerate(zip(line, widths))).rstrip()
+        for line in cells)
+
+
+def chosen(arguments):
+    shapes = arguments.shapes.split(",") if arguments.shapes else None
+    rows = [row for row in ROWS if shapes is None or
+            f"{row['shape']}/{row['nodes']}" + (f"@{row['rate']}" if row["rate"] else "") in shapes]
+    if not rows:
+        names = [f"{r['shape']}/{r['nodes']}" + (f"@{r['rate']}" if r["rate"] else "") for r in ROWS]
+        sys.exit(f"bench-live: no such rows; there are {', '.join(names)}")
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("build/bench/live.json"))
+    parser.add_argument("--commit", default="unknown")
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--shapes", help="only these, such as plain/1000,spread/5000,plain/1000@50")
+    parser.add_argument("--schedulers", default=",".join(SCHEDULERS))
+    arguments = parser.parse_args()
+    start, machine = now(), describe_machine()
+    print(f"machine: {machine}\ncommit:  {arguments.commit}")
+    rows = []
+    for row in chosen(arguments):
+        print(f"\n{row['shape']}, {row['nodes']} nodes, {row['pods']} pods, "
+              f"{row['rate'] or 'all at once'}{' pods a second' if row['rate'] else ''}", flush=True)
+        rows += measure(row, arguments.schedulers.split(","), arguments.repeat)
+    seconds = now() - start
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    arguments.out.write_text(json.dumps(
+        {"machine": machine, "commit": arguments.commit, "seconds": round(seconds), "rows": rows},
+        indent=1) + "\n", "utf-8")
+    print(f"\n{table(rows)}\n\n{len(rows)} rows in {seconds:.0f} s, written to {arguments.out}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+#include "objects.h"
+
+#include <fmt/format.h>
+
+#include "base/quoted_text.h"
+#include "k8s/names.h"
+
+namespace knx::bench {
+namespace {
+
+constexpr std::string_view kImportant = "important";
+constexpr int kZones = 3;
+
+// What a pod says of others, and the label by which others know it.
+struct Speech {
+  std::string_view label = "plain";
+  std::string spec;  // fields, each with a comma in front
+};
+
+Speech SpeechOf(LiveShape shape) {
+  constexpr std::string_view kBlue = R"({"matchLabels":{"color":"blue"}})";
+  if (shape == LiveShape::kSpread) {
+    return {"blue", fmt::format(R"(,"topologySpreadConstraints":[{{"maxSkew":5,"topologyKey":"{}",)"
+                                R"("whenUnsatisfiable":"DoNotSchedule","labelSelector":{}}}])",
+                                k8s::names::kZone, kBlue)};
+  }
+  if (shape == LiveShape::kAffinity) {
+    return {"blue",
+            fmt::format(R"(,"affinity":{{"podAffinity":{{)"
+                        R"("requiredDuringSchedulingIgnoredDuringExecution":[{{"topologyKey":"{}",)"
+                        R"("labelSelector":{},"namespaces":["{}","{}"]}}]}}}})",
+                        k8s::names::kZone, kBlue, kMeasured, kPresent)};
+  }
+  return {};
+}
+
+std::string PodText(std::string_view name, std::string_view space, std::string_view cpu,
+                    const Speech& speech, std::string_view more) {
+  return fmt::format(
+      R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{}","namespace":"{}",)"
+      R"("labels":{{"color":"{}"}}}},"spec":{{"terminationGracePeriodSeconds":0,)"
+      R"("containers":[{{"name":"pause","image":"registry.example/pause:3.10",)"
+      R"("resources":{{"requests":{{"cpu":"{}","memory":"500Mi"}}}}}}]{}{}}}}})",
+      name, space, speech.label, cpu, speech.spec, more);
+}
+
+}  // namespace
+
+Result<LiveShape> LiveShapeOf(std::string_view name) {
+  if (name == "plain") return LiveShape::kPlain;
+  if (name == "spread") return LiveShape::kSpread;
+  if (name == "affinity") return LiveShape::kAffinity;
+  if (name == "preemption") return LiveShape::kPreemption;
+  return InvalidError(
+      fmt::format("shape {}: must be plain, spread, affinity or preemption", QuotedText(name)));
+}
+
+std::string NodeNameOf(int i) { return fmt::format("node-{:05}", i); }
+std::string PodNameOf(int i) { return fmt::format("pod-{:06}", i); }
+
+std::string NamespaceJson(std::string_view name) {
+  return fmt::format(R"({{"apiVersion":"v1","kind":"Namespace","metadata":{{"name":"{}"}}}})",
+                     name);
+}
+
+std::string PriorityClassJson() {
+  return fmt::format(
+      R"({{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{{"name":"{}"}},)"
+      R"("value":1000}})",
+      kImportant);
+}
+
+std::string NodeJson(LiveShape shape, int i) {
+  const int zones = shape == LiveShape::kAffinity ? 1 : kZones;
+  constexpr std::string_view kRoom = R"({"cpu":"4","memory":"32Gi","pods":"110"})";
+  return fmt::format(
+      R"({{"apiVersion":"v1","kind":"Node","metadata":{{"name":"{0}","labels":{{"{1}":"{0}",)"
+      R"("{2}":"zone-{3}"}}}},"status":{{"capacity":{4},"allocatable":{4}}}}})",
+      NodeNameOf(i), k8s::names::kHostname, k8s::names::kZone, i % zones, kRoom);
+}
+
+std::string PodJson(LiveShape shape, int i) {
+  const bool important = shape == LiveShape::kPreemption;
+  return PodText(PodNameOf(i), kMeasured, important ? "3" : "100m", SpeechOf(shape),
+                 important ? fmt::format(R"(,"priorityClassName":"{}")", kImportant) : "");
+}
+
+std::string PresentPodJson(LiveShape shape, int i, int nodes) {
+  const bool victim = shape == LiveShape::kPreemption;
+  // Those of the spread are plain, as in kube-scheduler's benchmark.
+  const Speech speech = shape == LiveShape::kSpread ? Speech{} : SpeechOf(shape);
+  return PodText(fmt::format("present-{:06}", i), kPresent, victim ? "900m" : "100m", speech,
+                 fmt::format(R"(,"nodeName":"{}")", NodeNameOf(i % nodes)));
+}
+
+}  // namespace knx::bench

@@ -1,0 +1,30 @@
+// The nodes and pods of a live run, as the JSON in which they are created.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace knx::bench {
+
+// As in kube-scheduler's own benchmark, where it has them.
+enum class LiveShape { kPlain, kSpread, kAffinity, kPreemption };
+
+Result<LiveShape> LiveShapeOf(std::string_view name);
+
+inline constexpr std::string_view kMeasured = "bench", kPresent = "bench-present";
+
+std::string NodeNameOf(int i);
+std::string PodNameOf(int i);
+
+std::string NamespaceJson(std::string_view name);
+// What the more important pods of the preemption refer to.
+std::string PriorityClassJson();
+std::string NodeJson(LiveShape shape, int i);
+// A pod that is to be placed.
+std::string PodJson(LiveShape shape, int i);
+// A pod that is on a node when the run begins.
+std::string PresentPodJson(LiveShape shape, int i, int nodes);
+
+}  // namespace knx::bench
