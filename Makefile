@@ -69,7 +69,7 @@ bench-live: control-plane binder ## pods a second and latency on a real API serv
 	@scripts/build.sh release --tests kubenexus-scheduler live-load
 	@mkdir -p build/bench
 	@python3 -B bench/live/bench_live.py --out build/bench/live.json --repeat $(REPEAT) \
-	  $(if $(ROWS),--shapes $(ROWS)) --commit "$$(git rev-parse --short HEAD 2>/dev/null || echo unknown)"
+	  $(if $(ROWS),--rows $(ROWS)) --commit "$$(git rev-parse --short HEAD 2>/dev/null || echo unknown)"
 
 .PHONY: binder
 binder: ## build bin/knx-binder: binds pods without deciding anything, what an API server can take

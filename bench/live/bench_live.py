@@ -1,8 +1,8 @@
 """Schedulers on a real API server, one after the other: `make bench-live`.
 
-Every run has a control plane of its own. Throughput: all pods exist before the scheduler starts; the clock
-runs from its start until the last of its events can be read. Latency: pods arrive at a steady rate; from the
-moment a pod's creation is sent until a watch shows it bound.
+Every run has a control plane of its own. Throughput: all pods exist before the scheduler starts; the
+clock runs from its start until the last of its events can be read. Latency: pods arrive at a steady
+rate; from the moment a pod's creation is sent until a watch shows it bound.
 """
 
 import argparse
@@ -174,7 +174,8 @@ HEADS = {"per_second": "pods/s", "p50_ms": "p50 ms", "p99_ms": "p99 ms", "cpu_s"
 
 def table(rows):
     cells = [[HEADS.get(key, key) for key, _ in COLUMNS]]
-    cells += [[form.format(row[key]) if key in row else "" for key, form in COLUMNS] for row in rows]
+    cells += [[form.format(row[key]) if key in row else "" for key, form in COLUMNS]
+              for row in rows]
     widths = [max(len(line[i]) for line in cells) for i in range(len(COLUMNS))]
     return "\n".join(
         "  ".join(text.ljust(width) if i < 2 else text.rjust(width)
@@ -182,14 +183,18 @@ def table(rows):
         for line in cells)
 
 
-def chosen(arguments):
-    shapes = arguments.shapes.split(",") if arguments.shapes else None
-    rows = [row for row in ROWS if shapes is None or
-            f"{row['shape']}/{row['nodes']}" + (f"@{row['rate']}" if row["rate"] else "") in shapes]
-    if not rows:
-        names = [f"{r['shape']}/{r['nodes']}" + (f"@{r['rate']}" if r["rate"] else "") for r in ROWS]
-        sys.exit(f"bench-live: no such rows; there are {', '.join(names)}")
-    return rows
+def row_name(row):
+    return f"{row['shape']}/{row['nodes']}" + (f"@{row['rate']}" if row["rate"] else "")
+
+
+def chosen(names):
+    """The rows that were asked for; all if nobody asks."""
+    wanted = names.split(",") if names else [row_name(row) for row in ROWS]
+    unknown = set(wanted) - {row_name(row) for row in ROWS}
+    if unknown:
+        sys.exit(f"bench-live: no row {', '.join(sorted(unknown))}; there are "
+                 f"{', '.join(row_name(row) for row in ROWS)}")
+    return [row for row in ROWS if row_name(row) in wanted]
 
 
 def main():
@@ -197,15 +202,15 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("build/bench/live.json"))
     parser.add_argument("--commit", default="unknown")
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--shapes", help="only these, such as plain/1000,spread/5000,plain/1000@50")
+    parser.add_argument("--rows", help="only these, such as plain/1000,spread/5000,plain/1000@50")
     parser.add_argument("--schedulers", default=",".join(SCHEDULERS))
     arguments = parser.parse_args()
     start, machine = now(), describe_machine()
     print(f"machine: {machine}\ncommit:  {arguments.commit}")
     rows = []
-    for row in chosen(arguments):
-        print(f"\n{row['shape']}, {row['nodes']} nodes, {row['pods']} pods, "
-              f"{row['rate'] or 'all at once'}{' pods a second' if row['rate'] else ''}", flush=True)
+    for row in chosen(arguments.rows):
+        pace = f"{row['rate']} a second" if row["rate"] else "all at once"
+        print(f"\n{row_name(row)}: {row['pods']} pods, {pace}", flush=True)
         rows += measure(row, arguments.schedulers.split(","), arguments.repeat)
     seconds = now() - start
     arguments.out.parent.mkdir(parents=True, exist_ok=True)

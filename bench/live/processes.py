@@ -74,7 +74,7 @@ def scheduler_command(name, plane):
 
 @contextlib.contextmanager
 def scheduler(name, plane):
-    """The process of a scheduler, which is ended afterwards; its log is shown if something fails."""
+    """The process of a scheduler, ended afterwards; its log is shown if something fails."""
     with tempfile.TemporaryFile("w+") as log:
         process = subprocess.Popen(scheduler_command(name, plane), stderr=log, stdout=log,
                                    cwd=plane.folder)
