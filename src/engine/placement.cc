@@ -74,6 +74,7 @@ Verdict Placer::JudgeWithNominated(PreparedClass& prepared, PodId pod, NodeRow r
     const Verdict verdict = JudgeAlone(prepared, row);
     for (const PodId other : added) prepared.PodRemoved(other, row);
     state_.Rollback(mark);
+    prepared.Refresh();
     if (verdict.code != Code::kSuccess) return verdict;
   }
   return JudgeAlone(prepared, row);
@@ -141,7 +142,6 @@ Placement Placer::PlaceInDomains(const framework::Profile& profile, ClassCache& 
     if (at == feasible.end() || *at != row) continue;
     if (JudgeWithNominated(prepared, pod, row).code != Code::kSuccess) feasible.erase(at);
   }
-  prepared.Refresh();
   if (!feasible.empty()) {
     placement.node = feasible.size() == 1 ? feasible[0] : BestBy(contest_.Totals(cache), feasible);
     return placement;

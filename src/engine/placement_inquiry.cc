@@ -118,7 +118,6 @@ void Placer::ListNodes(const framework::Profile& profile, PreparedClass& prepare
     }
   }
   if (!prepared.score_outcome().ok()) return;
-  prepared.Refresh();
   for (const PreparedScorer& scorer : prepared.scorers()) {
     if (feasible.empty()) break;
     inquiry.scores.push_back(

@@ -65,6 +65,11 @@ std::string SomeNode(Dice& dice, std::int64_t nodes) {
   return fmt::format("node-{}", dice.Between(0, nodes - 1));
 }
 
+// Promises meet on one node more often than chance would have it.
+std::string PromisedNode(Dice& dice, std::int64_t nodes, const std::string& wanted) {
+  return dice.Feature("nodes promised to several", 40) ? wanted : SomeNode(dice, nodes);
+}
+
 // Two pods of one node with the same host port are no cluster that can be: if one of them goes,
 // kube-scheduler takes the port for free (docs/parity.md).
 using TakenPorts = std::set<std::pair<std::string, std::string>>;
@@ -120,16 +125,19 @@ Case MakeCase(std::uint64_t seed, std::uint64_t number) {
     if (!TakePorts(plan, node, taken)) continue;
     made.objects.push_back(PodJson(dice, plan, {fmt::format("placed-{}", i), node, "", i}));
   }
+  const std::string wanted = SomeNode(dice, nodes);
   if (dice.Feature("nominated pods", 25)) {
     for (std::int64_t i = dice.Between(1, 6); i > 0; --i) {
-      made.objects.push_back(PodJson(dice, dice.Pick(plans),
-                                     {fmt::format("nominated-{}", i), "", SomeNode(dice, nodes)}));
+      const std::string node = PromisedNode(dice, nodes, wanted);
+      made.objects.push_back(
+          PodJson(dice, dice.Pick(plans), {fmt::format("nominated-{}", i), "", node}));
     }
   }
   for (std::int64_t i = dice.Between(2, 6); i > 0; --i) {
     const PodPlan plan = dice.Chance(50) ? dice.Pick(plans) : MakePlan(dice);
     const std::string name = fmt::format("asked-{}", i);
-    const std::string own = dice.Feature("own nomination", 8) ? SomeNode(dice, nodes) : "";
+    const std::string own =
+        dice.Feature("own nomination", 12) ? PromisedNode(dice, nodes, wanted) : "";
     made.objects.push_back(PodJson(dice, plan, {name, "", own, 0, made.scheduler}));
     made.pods.push_back(plan.namespace_ + "/" + name);
   }
