@@ -19,6 +19,7 @@ constexpr int kDecisionsAtOnce = 64;
 constexpr std::size_t kEnoughWrites = 2000;
 // Events that wait for a server that does not take them; people can do without more of them.
 constexpr std::size_t kMostEvents = 20'000;
+constexpr std::size_t kShownDifferences = 100;
 
 client::PodName NameOf(const engine::PodRef& pod) { return {pod.namespace_, pod.name, pod.uid}; }
 
@@ -31,7 +32,9 @@ Scheduler::Scheduler(net::EventLoop& loop, client::ApiClient& api,
       pods_(api),
       volumes_(api),
       options_(std::move(options)),
-      engine_(options_.engine, std::move(profiles)) {}
+      engine_(options_.engine, std::move(profiles)) {
+  if (options_.shadow) shadow_.emplace();
+}
 
 void Scheduler::Start() {
   for (client::Collection& collection : WatchedCollections()) {
@@ -48,10 +51,35 @@ void Scheduler::Start() {
   }
 }
 
+void Scheduler::CheckState() {
+  const engine::Queue& queue = engine_.queue();
+  options_.log(fmt::format(
+      "state: {} nodes, {} pods; of those that wait {} are active, {} in back-off, {} "
+      "unschedulable, {} gated",
+      engine_.state().nodes().node_count(), engine_.state().pods().size(),
+      queue.Count(engine::QueuePlace::kActive),
+      queue.Count(engine::QueuePlace::kBackoff) + queue.Count(engine::QueuePlace::kErrorBackoff),
+      queue.Count(engine::QueuePlace::kUnschedulable), queue.Count(engine::QueuePlace::kGated)));
+  options_.log(fmt::format("state: counted anew, {}",
+                           engine_.Verify().value_or("everything is as it was counted")));
+  if (check_ != nullptr) return;  // one is under way
+  check_ = std::make_unique<StateCheck>(
+      loop_, api_, engine_, [this](const std::vector<std::string>& differences) {
+        const auto over = std::move(check_);
+        const std::size_t shown = std::min(differences.size(), kShownDifferences);
+        for (std::size_t i = 0; i < shown; ++i) options_.log("state: " + differences[i]);
+        options_.log(differences.empty()
+                         ? "state: equal to what the API server says"
+                         : fmt::format("state: {} differences to what the API server says",
+                                       differences.size()));
+      });
+}
+
 // ---- telling and deciding ----
 
 void Scheduler::OnUpserted(k8s::Object object) {
   if (auto* pod = std::get_if<k8s::Pod>(&object)) {
+    if (shadow_) shadow_->LookAt(engine_, *pod);
     Tell(engine::PodUpserted{std::move(*pod)});
   } else if (auto* node = std::get_if<k8s::Node>(&object)) {
     Tell(engine::NodeUpserted{std::move(*node)});
@@ -62,6 +90,7 @@ void Scheduler::OnUpserted(k8s::Object object) {
 
 void Scheduler::OnGone(const k8s::Object& object) {
   if (const auto* pod = std::get_if<k8s::Pod>(&object)) {
+    if (shadow_) shadow_->Forget(pod->meta.uid);
     Tell(engine::PodDeleted{pod->meta.uid});
   } else if (const auto* node = std::get_if<k8s::Node>(&object)) {
     Tell(engine::NodeDeleted{node->meta.name});
@@ -89,7 +118,7 @@ void Scheduler::Tell(const engine::Event& event) {
 }
 
 void Scheduler::PlanSlice() {
-  if (slice_planned_ || draining_) return;
+  if (slice_planned_ || draining_ || shadow_) return;
   slice_planned_ = true;
   loop_.Post([this] { Slice(); });
 }
@@ -108,6 +137,7 @@ void Scheduler::Slice() {
 
 void Scheduler::AfterCall() {
   for (const engine::Action& action : engine_.TakeActions()) {
+    if (shadow_) continue;
     std::visit([&](const auto& what) { CarryOut(action.id, what); }, action.what);
   }
   ArmWake();

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,8 @@
 #include "client/volume_writer.h"
 #include "engine/engine.h"
 #include "framework/profile.h"
+#include "live/shadow.h"
+#include "live/state_check.h"
 #include "live/steady_clock.h"
 #include "net/event_loop.h"
 
@@ -25,6 +28,7 @@ class Scheduler {
     engine::EngineOptions engine;
     std::string instance;  // who reports events: "<scheduler name>-<host>"
     std::function<void(std::string_view line)> log;
+    bool shadow = false;  // decide nothing, compare what another scheduler decides
   };
   Scheduler(net::EventLoop& loop, client::ApiClient& api, std::vector<framework::Profile> profiles,
             Options options);
@@ -34,6 +38,10 @@ class Scheduler {
   [[nodiscard]] bool synced() const { return synced_; }
   // What was sent and not answered yet.
   [[nodiscard]] std::size_t outstanding() const { return api_.urgent_calls(); }
+  // Says in the log what waits, and whether what we know is what the API server says.
+  void CheckState();
+  // What a shadow has seen; empty if it is none.
+  [[nodiscard]] const std::optional<Shadow>& shadow() const { return shadow_; }
   // Decides nothing more; what was sent is still answered.
   void Drain() { draining_ = true; }
 
@@ -65,7 +73,9 @@ class Scheduler {
   Options options_;
   SteadyClock clock_;
   engine::Engine engine_;
+  std::optional<Shadow> shadow_;
   std::vector<std::unique_ptr<client::Reflector>> reflectors_;
+  std::unique_ptr<StateCheck> check_;
   bool synced_ = false, slice_planned_ = false, draining_ = false;
   std::size_t events_dropped_ = 0;
   net::EventLoop::TimerId wake_;
