@@ -1,8 +1,8 @@
 """Schedulers on a real API server, one after the other: `make bench-live`.
 
-Every run has a control plane of its own. Throughput: all pods exist before the scheduler starts; the
-clock runs from its start until the last of its events can be read. Latency: pods arrive at a steady
-rate; from the moment a pod's creation is sent until a watch shows it bound.
+Every run has a control plane of its own. Throughput: all pods exist before the scheduler starts;
+the clock runs from its start until the last of its events can be read. Latency: pods arrive at a
+steady rate; from the moment a pod's creation is sent until a watch shows it bound.
 """
 
 import argparse

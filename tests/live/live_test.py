@@ -41,9 +41,10 @@ def condition(of, kind="PodScheduled"):
 class Scheduler:
     """Runs inside a `with`; what it logs goes to a file that a failing test prints."""
 
-    def __init__(self, plane, *flags):
+    def __init__(self, plane, *flags, kubeconfig=None):
         self.log = tempfile.NamedTemporaryFile("w+", suffix=".log")
-        self._command = [PROGRAM, f"--kubeconfig={plane.folder}/kube-scheduler.kubeconfig", *flags]
+        way = kubeconfig or plane.folder / "kube-scheduler.kubeconfig"
+        self._command = [PROGRAM, f"--kubeconfig={way}", *flags]
         self.process = None
 
     def start(self):
@@ -119,8 +120,8 @@ class Live(unittest.TestCase):
             self.assertEqual(said["reason"], "Unschedulable")
             self.assertEqual(
                 said["message"],
-                "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are "
-                "available: 1 Preemption is not helpful for scheduling.")
+                "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, "
+                "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.")
             self.plane.create("/api/v1/nodes", node("big"))
             self.wait_until(lambda: self.get_pod("large")["spec"].get("nodeName") == "big")
 

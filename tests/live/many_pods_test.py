@@ -1,0 +1,150 @@
+"""Many pods on a real API server: nothing lost, nothing too full."""
+
+import collections
+import contextlib
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import time
+import unittest
+import urllib.error
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "control_plane"))
+
+from control_plane import ControlPlane  # noqa: E402
+from live_test import Scheduler, pod  # noqa: E402
+
+LOAD = ROOT / "bin" / "live-load"
+PODS = "/api/v1/namespaces/bench/pods"
+WITHOUT_OTHERS = "--without=kube-scheduler,kube-controller-manager"
+
+
+def load(plane, what, *flags):
+    """Creates nodes and pods faster than Python could."""
+    subprocess.run([LOAD, what, f"--kubeconfig={plane.folder}/kubeconfig", *flags], check=True,
+                   stdout=subprocess.DEVNULL)
+
+
+def get_patiently(plane, path):
+    """A server with much to do may ask to come back later."""
+    for _ in range(20):
+        try:
+            return plane.get(path)
+        except urllib.error.HTTPError as error:
+            if error.code not in (429, 504):
+                raise
+            time.sleep(1)
+    return plane.get(path)
+
+
+def every(plane, path):
+    """All objects of a list, page by page."""
+    items, more = [], ""
+    while True:
+        page = get_patiently(plane, f"{path}?limit=2000{more}")
+        items += page["items"]
+        if not page["metadata"].get("continue"):
+            return items
+        more = f"&continue={page['metadata']['continue']}"
+
+
+def milli(quantity):
+    return int(quantity[:-1]) if quantity.endswith("m") else int(quantity) * 1000
+
+
+def requested_cpu(of):
+    return sum(milli(c["resources"].get("requests", {}).get("cpu", "0"))
+               for c in of["spec"]["containers"])
+
+
+def too_full(plane):
+    """The nodes that have more pods or less CPU than they can have."""
+    cpu, count = collections.Counter(), collections.Counter()
+    for one in every(plane, "/api/v1/pods"):
+        where = one["spec"].get("nodeName")
+        if where:
+            cpu[where] += requested_cpu(one)
+            count[where] += 1
+    return [n["metadata"]["name"] for n in every(plane, "/api/v1/nodes")
+            if cpu[n["metadata"]["name"]] > milli(n["status"]["allocatable"]["cpu"])
+            or count[n["metadata"]["name"]] > int(n["status"]["allocatable"]["pods"])]
+
+
+def places(plane):
+    return {p["metadata"]["name"]: p["spec"]["nodeName"]
+            for p in every(plane, PODS) if p["spec"].get("nodeName")}
+
+
+class ManyPods(unittest.TestCase):
+    def wait_until_bound(self, plane, count, seconds):
+        """Lists are expensive, so it looks seldom."""
+        end = time.monotonic() + seconds
+        while len(places(plane)) < count:
+            self.assertLess(time.monotonic(), end, f"{len(places(plane))} of {count} are bound")
+            time.sleep(1)
+
+    def test_ten_thousand_pods_fill_a_thousand_nodes_and_none_too_much(self):
+        with ControlPlane(WITHOUT_OTHERS) as plane:
+            load(plane, "fill", "--nodes=1000", "--pods=10000")
+            with Scheduler(plane):
+                self.wait_until_bound(plane, 10_000, 120)
+            self.assertEqual(too_full(plane), [])
+            spread = collections.Counter(places(plane).values())
+            self.assertEqual(set(spread.values()), {10}, "pods that are alike are spread evenly")
+
+    def test_killed_twenty_times_it_loses_no_pod_and_moves_none(self):
+        chance = random.Random(20)
+        with ControlPlane(WITHOUT_OTHERS) as plane, contextlib.ExitStack() as stack:
+            load(plane, "fill", "--nodes=500", "--pods=5000")
+            scheduler = stack.enter_context(Scheduler(plane))
+            seen = {}
+            for _ in range(20):
+                time.sleep(chance.uniform(0.05, 0.6))
+                scheduler.end(signal.SIGKILL)
+                scheduler.start()
+            seen = places(plane)
+            self.wait_until_bound(plane, 5000, 120)
+            after = places(plane)
+            self.assertEqual({name: after[name] for name in seen}, seen)
+            self.assertEqual(too_full(plane), [])
+
+    def test_kube_scheduler_beside_it_is_counted_and_left_alone(self):
+        with ControlPlane(WITHOUT_OTHERS) as plane, contextlib.ExitStack() as stack:
+            config = plane.folder / "ours.yaml"
+            config.write_text("apiVersion: kubescheduler.config.k8s.io/v1\n"
+                              "kind: KubeSchedulerConfiguration\n"
+                              "leaderElection: {leaderElect: false}\n"
+                              "profiles: [{schedulerName: kubenexus}]\n", "utf-8")
+            load(plane, "fill", "--nodes=100", "--pods=1500")  # theirs
+            for i in range(1500):
+                plane.create("/api/v1/namespaces/default/pods",
+                             pod(f"ours-{i}", schedulerName="kubenexus"))
+            kube = subprocess.Popen(
+                [ROOT / "bin" / "knx-control-plane", "kube-scheduler", "--secure-port=0",
+                 f"--kubeconfig={plane.folder}/kube-scheduler.kubeconfig", "--leader-elect=false",
+                 "--kube-api-qps=5000", "--kube-api-burst=5000"],
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=plane.folder)
+            stack.callback(kube.wait)
+            stack.callback(kube.kill)
+            stack.enter_context(Scheduler(plane, f"--config={config}"))
+            end = time.monotonic() + 120
+            while True:
+                pods = every(plane, "/api/v1/pods")
+                if all(p["spec"].get("nodeName") for p in pods):
+                    break
+                self.assertLess(time.monotonic(), end, "not all are bound in time")
+                time.sleep(1)
+            crowded = too_full(plane)
+            print(f"two schedulers at once filled {len(crowded)} of 100 nodes too much, "
+                  f"{100 * len(crowded) / 3000:.2f} % of 3000 bindings", file=sys.stderr)
+            events = every(plane, "/apis/events.k8s.io/v1/events")
+            by = collections.Counter((e["reportingController"], e["regarding"]["name"][:4])
+                                     for e in events if e["reason"] == "Scheduled")
+            self.assertEqual(set(by), {("default-scheduler", "pod-"), ("kubenexus", "ours")}, by)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
