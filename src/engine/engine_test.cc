@@ -57,7 +57,8 @@ TEST_F(EngineTest, SaysWhyAPodFitsNowhereAndTriesAgainWhenThatChanges) {
   harness_.Schedule();
   const std::string why =
       "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s). "
-      "preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.";
+      "no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not "
+      "helpful for scheduling.";
   EXPECT_EQ(harness_.Why("p"), why);
   EXPECT_THAT(harness_.notes(), ElementsAre("FailedScheduling: " + why));
   ASSERT_EQ(harness_.patches().size(), 1U);
@@ -250,7 +251,7 @@ TEST_F(EngineTest, ANominatedNodeIsAskedAboutEvenIfItWasLeftOut) {
   harness_.Pod(PodBuilder("p").Asks("cpu", "1").Requires(term).Nominated("b"));
   harness_.Schedule();
   const std::string why = harness_.Why("p");
-  EXPECT_EQ(why.substr(0, why.find(" preemption")),
+  EXPECT_EQ(why.substr(0, why.find(" no new claims")),
             "0/3 nodes are available: 1 Insufficient cpu, 1 node(s) didn't satisfy plugin(s) "
             "[NodeAffinity NodeUnschedulable], 1 node(s) were unschedulable.");
 }
@@ -266,7 +267,8 @@ TEST_F(EngineTest, ADaemonSetPodLooksAtItsOwnNodeOnly) {
   EXPECT_EQ(harness_.NodeOf("fits"), "b");
   EXPECT_EQ(harness_.Why("not"),
             "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't satisfy plugin(s) "
-            "[NodeAffinity]. preemption: 0/2 nodes are available: 1 No preemption victims found "
+            "[NodeAffinity]. no new claims to deallocate, preemption: 0/2 nodes are available: 1 "
+            "No preemption victims found "
             "for incoming pod, 1 Preemption is not helpful for scheduling.");
 }
 

@@ -330,10 +330,11 @@ void Placer::TryPostFilter(const framework::Profile& profile, PreparedClass& pre
                            const Judged& judged, Placement& placement) {
   if (profile.post_filter.empty()) return;
   const framework::PodView view{state_, state_.class_of(pod), pod};
-  const framework::Rejections rejections{judged.rows, judged.verdicts};
+  framework::Rejections rejections{judged.rows, judged.verdicts};
   std::string message;
   placement.keep_nomination = true;
   for (const auto& entry : profile.post_filter) {
+    rejections.was_asked = prepared.WasAsked(entry.index);
     framework::PostFilterResult result = entry.plugin->PostFilter(view, rejections);
     if (result.preempt) {
       placement.preempted_by = entry.index;
@@ -341,7 +342,7 @@ void Placer::TryPostFilter(const framework::Profile& profile, PreparedClass& pre
     } else if (result.outcome.code == Code::kSuccess) {
       placement.nominated = result.nominated;
     }
-    // Who makes room, or knows for sure that nobody can, has the only word.
+    // Who makes room, or knows for sure that nobody can, or fails, has the only word.
     if (result.outcome.code != Code::kUnschedulable) {
       message = std::move(result.outcome.reason);
       break;

@@ -139,7 +139,8 @@ std::string Preemptor::WhyNotEligible(const Question& question) const {
   const cluster::Pod& pod = state_.pod(question.pod);
   if (!pod.nominated.valid()) return {};
   // A node on which it can never run is not worth waiting for.
-  const auto& [rows, verdicts] = question.rejections;
+  const framework::NodeRows rows = question.rejections.nodes;
+  const std::span<const Verdict> verdicts = question.rejections.verdicts;
   const auto at = std::find(rows.begin(), rows.end(), pod.nominated);
   if (at == rows.end()) return {};
   if (verdicts[static_cast<std::size_t>(at - rows.begin())].code == Code::kUnresolvable) return {};

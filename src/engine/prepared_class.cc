@@ -54,6 +54,7 @@ void PreparedClass::AskFilters(const framework::Profile& profile, const framewor
     const framework::Profile::FilterEntry& entry = profile.filters[position];
     framework::PreFilterResult result = entry.plugin->PreFilter(view);
     if (entry.pre_filter) {
+      asked_.Add(entry.index);
       if (!result.outcome.ok() && !IsOfNode(result.scope)) asks_anew_ = true;
       if (result.outcome.code == Code::kError) {
         outcome_ = Outcome::Failed(fmt::format("running PreFilter plugin \"{}\": {}",

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cluster/state.h"
+#include "engine/plugin_set.h"
 #include "framework/profile.h"
 
 namespace knx::engine {
@@ -52,6 +53,8 @@ class PreparedClass {
   [[nodiscard]] std::uint8_t rejected_by() const { return rejected_by_; }
   // Plugins that each left some nodes over left none together: none of them alone is to blame.
   [[nodiscard]] bool none_left() const { return none_left_; }
+  // The plugin's PreFilter was asked before that.
+  [[nodiscard]] bool WasAsked(std::uint8_t plugin) const { return asked_.Contains(plugin); }
   // Whether nodes can be compared. That matters only where there is more than one that fits.
   [[nodiscard]] const framework::Outcome& score_outcome() const { return score_outcome_; }
   // Only these rows come into question (rows of nodes that exist); nullopt: all.
@@ -104,6 +107,7 @@ class PreparedClass {
   framework::Outcome outcome_, score_outcome_;
   std::uint8_t rejected_by_ = 0;
   bool none_left_ = false;
+  PluginSet asked_;
   std::optional<std::vector<cluster::NodeRow>> only_rows_;
   std::vector<std::uint8_t> narrowed_by_;
   std::vector<PreparedFilter> filters_;

@@ -159,6 +159,8 @@ struct PostFilterResult {
 struct Rejections {
   NodeRows nodes;
   std::span<const Verdict> verdicts;
+  // The plugin's own PreFilter was asked before anybody turned the pod down as a whole.
+  bool was_asked = true;
 };
 
 class PostFilterPlugin {

@@ -3,6 +3,7 @@
 #include "plugins/common/args.h"
 #include "plugins/kube/default_binder/default_binder.h"
 #include "plugins/kube/default_preemption/default_preemption.h"
+#include "plugins/kube/dynamic_resources/dynamic_resources.h"
 #include "plugins/kube/image_locality/image_locality.h"
 #include "plugins/kube/inter_pod_affinity/inter_pod_affinity.h"
 #include "plugins/kube/node_affinity/node_affinity.h"
@@ -49,6 +50,7 @@ constexpr framework::PluginEntry kPlugins[] = {
     Plain<VolumeZone>(),
     WithArgs<PodTopologySpread>(),
     WithArgs<InterPodAffinity>(),
+    WithArgs<DynamicResources>(),
     WithArgs<DefaultPreemption>(),
     WithArgs<NodeResourcesBalancedAllocation>(),
     Plain<ImageLocality>(),

@@ -51,11 +51,7 @@ void InputRemarks::OnWrite(const Write<k8s::Pod>& write) {
   if (write.before != nullptr || IsFinished(*write.after)) return;
   const k8s::Pod& pod = *write.after;
   const std::string& node = pod.spec.node_name;
-  if (node.empty()) {
-    if (!pod.spec.resource_claims.empty()) claimants_.Add(KeyOf(pod));
-    return;
-  }
-  if (write.by != Actor::kUser) return;
+  if (node.empty() || write.by != Actor::kUser) return;
   given_.insert(node);
   if (store_.Find<k8s::Node>(node) == nullptr) elsewhere_[node].push_back(KeyOf(pod));
 }
@@ -92,13 +88,6 @@ std::vector<std::string> InputRemarks::Texts() const {
         fmt::format("{} came with a node that is not there, so {} nowhere: {}",
                     elsewhere.count == 1 ? "a pod" : fmt::format("{} pods", elsewhere.count),
                     elsewhere.count == 1 ? "it counts" : "they count", elsewhere.ToString()));
-  }
-  if (claimants_.count > 0) {
-    out.push_back(fmt::format(
-        "claims of devices (spec.resourceClaims) are not looked at yet, so a place of {} says "
-        "nothing about them: {}",
-        claimants_.count == 1 ? "this pod" : fmt::format("these {} pods", claimants_.count),
-        claimants_.ToString()));
   }
   return out;
 }

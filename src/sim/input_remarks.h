@@ -35,7 +35,6 @@ class InputRemarks : public StoreListener {
   };
 
   Store& store_;
-  Names claimants_;                                            // pods with claims of devices
   std::map<std::string, std::vector<std::string>> elsewhere_;  // pods by a node that is not there
   std::set<std::string> given_;  // nodes that pods came with, not looked at yet
   std::set<std::string> overfull_names_;

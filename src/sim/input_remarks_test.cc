@@ -67,23 +67,6 @@ TEST(InputRemarks, NameThePodsWhoseNodeIsNotThere) {
       << "its node comes later";
 }
 
-TEST(InputRemarks, NameThePodsWhoseDevicesNobodyLooksAt) {
-  const auto pod = [](std::string_view name, std::string_view node) {
-    return fmt::format(
-        "{{apiVersion: v1, kind: Pod, metadata: {{name: {}}}, spec: {{{}containers: [{{name: c}}], "
-        "resourceClaims: [{{name: gpu, resourceClaimTemplateName: t}}]}}}}\n---\n",
-        name, node);
-  };
-  EXPECT_THAT(RemarksOn(std::string(kNode) + pod("a", "")),
-              ElementsAre("claims of devices (spec.resourceClaims) are not looked at yet, so a "
-                          "place of this pod says nothing about them: default/a"));
-  EXPECT_THAT(RemarksOn(std::string(kNode) + pod("a", "") + pod("b", "")),
-              ElementsAre(HasSubstr("a place of these 2 pods says nothing about them: default/a, "
-                                    "default/b")));
-  EXPECT_THAT(RemarksOn(std::string(kNode) + pod("a", "nodeName: n1, ")), IsEmpty())
-      << "placed by somebody who may have looked";
-}
-
 TEST(Warnings, NameTheStepThatWasCreatingWhenTheRunEnded) {
   const std::string begin =
       "scenario: s\nwhy: w\nsteps:\n- create: { pod: p-$i, count: 10, every: 3s }\n";

@@ -62,6 +62,7 @@ void Switch(std::string_view plugin, ProfileRules& rules) {
       {"PodTopologySpread", &rules.pods},
       {"InterPodAffinity", &rules.pods},
       {"NodeDeclaredFeatures", &rules.features},
+      {"DynamicResources", &rules.devices},
   };
   for (const auto& [name, flag] : known) {
     if (plugin != name) continue;

@@ -94,7 +94,7 @@ class ControlPlane:
             if holds(last):
                 return last
             if time.monotonic() > deadline:
-                raise TimeoutError(f"{path} stayed {json.dumps(last)}")
+                raise TimeoutError(f"{path} stayed {json.dumps(last)[:2000]}")
             time.sleep(0.1)
 
 

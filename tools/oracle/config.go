@@ -4,14 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/latest"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/validation"
-	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
-	"sigs.k8s.io/yaml"
 )
 
 // configText undoes the string around a configuration, if there is one.
@@ -52,43 +49,5 @@ func loadConfig(text string) (*config.KubeSchedulerConfiguration, error) {
 	if len(loaded.Extenders) > 0 {
 		return nil, errors.New("config: extenders cannot be asked here")
 	}
-	if err := withoutDynamicResources(loaded, text); err != nil {
-		return nil, err
-	}
 	return loaded, nil
-}
-
-// withoutDynamicResources takes the plugin out of the profiles that have it only by default. The
-// answers are there to be compared with a scheduler that may not have it; who wants it compared
-// names it in the configuration.
-func withoutDynamicResources(loaded *config.KubeSchedulerConfiguration, text string) error {
-	var asked struct {
-		Profiles []struct {
-			Plugins map[string]struct {
-				Enabled []struct {
-					Name string `json:"name"`
-				} `json:"enabled"`
-			} `json:"plugins"`
-		} `json:"profiles"`
-	}
-	if err := yaml.Unmarshal([]byte(text), &asked); err != nil {
-		return fmt.Errorf("config: %w", err)
-	}
-	for i := range loaded.Profiles {
-		named := false
-		if i < len(asked.Profiles) {
-			for _, set := range asked.Profiles[i].Plugins {
-				for _, plugin := range set.Enabled {
-					named = named || plugin.Name == names.DynamicResources
-				}
-			}
-		}
-		if !named {
-			all := &loaded.Profiles[i].Plugins.MultiPoint
-			all.Enabled = slices.DeleteFunc(all.Enabled, func(plugin config.Plugin) bool {
-				return plugin.Name == names.DynamicResources
-			})
-		}
-	}
-	return nil
 }
