@@ -1,5 +1,6 @@
 # knx_module(<name> DEPENDS <modules and libraries>): one library for one folder of src/, made of all its
-# *.cc files; *_test.cc and *_prop_test.cc beside them become one test program, *_fuzz.cc one fuzz target each.
+# *.cc files; *_test.cc and *_prop_test.cc beside them become one test program, *_fuzz.cc one fuzz target each. What is
+# under testing/ becomes knx_<name>_testing, which only tests are linked with; TEST_DEPENDS names those of others.
 function(knx_module name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;TEST_DEPENDS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cc)
@@ -8,12 +9,20 @@ function(knx_module name)
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cc$")
   list(FILTER sources EXCLUDE REGEX "_(test|fuzz|bench)\\.cc$")
+  set(testing ${sources})
+  list(FILTER testing INCLUDE REGEX "/testing/")
+  list(FILTER sources EXCLUDE REGEX "/testing/")
 
   add_library(knx_${name} STATIC ${sources})
   target_include_directories(knx_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(knx_${name} PUBLIC ${ARG_DEPENDS})
   knx_compile_together(knx_${name})
 
+  if(testing AND KNX_TESTS)
+    add_library(knx_${name}_testing STATIC ${testing})
+    target_link_libraries(knx_${name}_testing PUBLIC knx_${name} ${ARG_TEST_DEPENDS})
+    list(PREPEND ARG_TEST_DEPENDS knx_${name}_testing)
+  endif()
   if(tests AND KNX_TESTS)
     knx_test(${name} SOURCES ${tests} DEPENDS knx_${name} ${ARG_TEST_DEPENDS})
   endif()

@@ -8,14 +8,21 @@
 #include <optional>
 #include <utility>
 
+#include "client/access_rule.h"
+#include "k8s/read_proto.h"
+
 namespace knx::client {
 namespace {
 
-constexpr int kMostAttempts = 10;
 constexpr int kLongestWaitSeconds = 60;
-constexpr Duration kWaitForConnection = Duration::Milliseconds(500);
-constexpr int kStatusNotFound = 404, kStatusConflict = 409, kStatusTooMany = 429,
-              kStatusServerError = 500;
+// Before what was not sent is sent again: doubled each time, as where to may have gone for longer.
+constexpr Duration kFirstWait = Duration::Milliseconds(20), kLongestWait = Duration::Seconds(1);
+// Looks at credentials that are being fetched, and their number.
+constexpr Duration kWaitForCredentials = Duration::Milliseconds(100);
+constexpr int kMostCredentialWaits = 600;
+constexpr int kMostDoublings = 10;
+constexpr int kStatusUnauthorized = 401, kStatusForbidden = 403, kStatusNotFound = 404,
+              kStatusConflict = 409, kStatusTooMany = 429, kStatusServerError = 500;
 // An answer that is longer is no answer to anything that we ask.
 constexpr std::size_t kLongestAnswer = std::size_t{64} << 20;
 
@@ -29,10 +36,17 @@ class WholeAnswer final : public net::ResponseSink {
     response_.headers = headers;
   }
   void OnData(std::string_view bytes) override {
-    if (response_.body.size() + bytes.size() <= kLongestAnswer) response_.body += bytes;
+    too_long_ = too_long_ || response_.body.size() + bytes.size() > kLongestAnswer;
+    if (too_long_) {
+      response_.body.clear();
+    } else {
+      response_.body += bytes;
+    }
   }
   void OnDone(const Status& outcome, bool unsent) override {
-    if (outcome.ok()) {
+    if (outcome.ok() && too_long_) {
+      done_(InvalidError(fmt::format("an answer of more than {} bytes", kLongestAnswer)), false);
+    } else if (outcome.ok()) {
       done_(std::move(response_), false);
     } else {
       done_(outcome.error(), unsent);
@@ -42,6 +56,7 @@ class WholeAnswer final : public net::ResponseSink {
  private:
   Done done_;
   Response response_;
+  bool too_long_ = false;
 };
 
 // How long the server asks to be left alone before the same is sent again; nullopt: it does not
@@ -68,11 +83,16 @@ ErrorKind KindOf(int status) {
 Error ErrorOf(const Response& response) {
   simdjson::dom::parser parser;
   std::string_view message;
-  if (parser.parse(response.body)["message"].get(message) != simdjson::SUCCESS) {
+  const auto status = k8s::ReadProtoStatus(response.body);
+  if (status.ok()) {
+    message = status->message;
+  } else if (parser.parse(response.body)["message"].get(message) != simdjson::SUCCESS) {
     message = response.body;
   }
   constexpr std::size_t kEnough = 1000;
-  const std::string text(message.substr(0, kEnough));
+  std::string text(message.substr(0, kEnough));
+  // What is no text at all stays readable as part of a line.
+  std::replace_if(text.begin(), text.end(), [](char c) { return c >= 0 && c < ' '; }, ' ');
   return {KindOf(response.status),
           text.empty() ? fmt::format("the server answers {}", response.status) : text,
           {}};
@@ -82,22 +102,59 @@ struct ApiClient::Attempt {
   Call call;
   Done done;
   int count = 0;
+  std::uint64_t generation = 0;  // of the credentials that were sent
+  bool refused = false;          // with those before
+  int credential_waits = 0;
+};
+
+// Notices that a watch is not let in.
+class ApiClient::Watcher final : public net::ResponseSink {
+ public:
+  Watcher(ApiClient& api, std::string path, std::uint64_t generation,
+          std::unique_ptr<net::ResponseSink> sink)
+      : api_(api), path_(std::move(path)), generation_(generation), sink_(std::move(sink)) {}
+
+  void OnHead(int status, const net::Headers& headers) override {
+    if (status == kStatusUnauthorized) api_.OnRefused(generation_);
+    if (status == kStatusForbidden) api_.troubles_.Report(NotAllowed("GET", path_));
+    sink_->OnHead(status, headers);
+  }
+  void OnData(std::string_view bytes) override { sink_->OnData(bytes); }
+  void OnDone(const Status& outcome, bool unsent) override { sink_->OnDone(outcome, unsent); }
+
+ private:
+  ApiClient& api_;
+  std::string path_;
+  std::uint64_t generation_;
+  std::unique_ptr<net::ResponseSink> sink_;
 };
 
 ApiClient::ApiClient(net::EventLoop& loop, Options options)
     : loop_(loop),
       options_(std::move(options)),
-      watches_(loop, {.endpoint = options_.endpoint, .connections = 1}),
-      writes_(loop, {.endpoint = options_.endpoint, .connections = options_.write_connections}) {}
+      watches_(loop, {.endpoint = options_.endpoint, .connections = 1, .timing = options_.timing}),
+      writes_(loop, {.endpoint = options_.endpoint,
+                     .connections = options_.write_connections,
+                     .timing = options_.timing}),
+      troubles_(options_.log, &net::EventLoop::Now) {}
 
-net::Headers ApiClient::CommonHeaders(std::string accept) const {
+void ApiClient::Replace(const net::Endpoint& endpoint) {
+  watches_.Replace(endpoint);
+  writes_.Replace(endpoint);
+}
+
+net::Headers ApiClient::CommonHeaders(std::string accept, std::uint64_t& generation) const {
   net::Headers headers = {{"accept", std::move(accept)}, {"user-agent", options_.user_agent}};
   if (options_.authorization) {
-    if (std::string value = options_.authorization(); !value.empty()) {
-      headers.emplace_back("authorization", std::move(value));
-    }
+    Authorization now = options_.authorization();
+    generation = now.generation;
+    if (!now.header.empty()) headers.emplace_back("authorization", std::move(now.header));
   }
   return headers;
+}
+
+void ApiClient::OnRefused(std::uint64_t generation) const {
+  if (options_.refused) options_.refused(generation);
 }
 
 void ApiClient::Send(Call call, Done done) {
@@ -118,7 +175,7 @@ void ApiClient::Send(const std::shared_ptr<Attempt>& attempt) {
   net::Request request;
   request.method = call.method;
   request.path = options_.base_path + call.path;
-  request.headers = CommonHeaders("application/json");
+  request.headers = CommonHeaders(call.accept, attempt->generation);
   if (!call.body.empty()) request.headers.emplace_back("content-type", call.content_type);
   request.body = call.body;
   request.timeout = call.timeout;
@@ -134,10 +191,18 @@ void ApiClient::OnAnswer(const std::shared_ptr<Attempt>& attempt, Result<Respons
   std::optional<Duration> wait;
   if (response.ok()) {
     wait = RetryAfter(*response);
+    if (response->status == kStatusUnauthorized && !std::exchange(attempt->refused, true)) {
+      OnRefused(attempt->generation);
+      if (SendWithOthers(attempt)) return;
+    }
+    if (response->status == kStatusForbidden) {
+      troubles_.Report(NotAllowed(attempt->call.method, attempt->call.path));
+    }
   } else if (unsent) {
-    wait = kWaitForConnection;
+    wait = std::min(kFirstWait * (std::int64_t{1} << std::min(attempt->count, kMostDoublings)),
+                    kLongestWait);
   }
-  if (wait && attempt->count < kMostAttempts) {
+  if (wait && attempt->count < attempt->call.attempts) {
     loop_.After(*wait, [this, alive = alive_, attempt] {
       if (*alive) Send(attempt);
     });
@@ -147,12 +212,28 @@ void ApiClient::OnAnswer(const std::shared_ptr<Attempt>& attempt, Result<Respons
   attempt->done(std::move(response));
 }
 
+bool ApiClient::SendWithOthers(const std::shared_ptr<Attempt>& attempt) {
+  if (!options_.authorization) return false;
+  const Authorization now = options_.authorization();
+  if (now.generation != attempt->generation) {
+    Send(attempt);
+    return true;
+  }
+  if (!now.pending || ++attempt->credential_waits > kMostCredentialWaits) return false;
+  loop_.After(kWaitForCredentials, [this, alive = alive_, attempt] {
+    if (*alive && !SendWithOthers(attempt)) Send(attempt);  // with the old ones, for the answer
+  });
+  return true;
+}
+
 ApiClient::StreamId ApiClient::Open(std::string path, std::string accept,
                                     std::unique_ptr<net::ResponseSink> sink) {
   net::Request request;
   request.path = options_.base_path + path;
-  request.headers = CommonHeaders(std::move(accept));
-  return watches_.Send(std::move(request), std::move(sink));
+  std::uint64_t generation = 0;
+  request.headers = CommonHeaders(std::move(accept), generation);
+  return watches_.Send(std::move(request), std::make_unique<Watcher>(*this, std::move(path),
+                                                                     generation, std::move(sink)));
 }
 
 }  // namespace knx::client

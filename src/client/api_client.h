@@ -2,12 +2,16 @@
 // their own, so that they are not held up by writes, nor the other way round.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "base/result.h"
 #include "base/time.h"
+#include "client/trouble_log.h"
 #include "net/event_loop.h"
 #include "net/http_client.h"
 
@@ -24,14 +28,27 @@ struct Response {
 // What the server says went wrong: its message, with an ErrorKind for the status.
 Error ErrorOf(const Response& response);
 
+// What a request carries so that the server knows who we are.
+struct Authorization {
+  Authorization(std::string value = "", std::uint64_t number = 0)  // NOLINT(*-explicit-*)
+      : header(std::move(value)), generation(number) {}
+
+  std::string header;            // its value; empty: none is sent
+  std::uint64_t generation = 0;  // another one whenever it has changed
+  bool pending = false;          // a newer one is on its way
+};
+
 class ApiClient {
  public:
   struct Options {
     net::Endpoint endpoint;
-    std::string base_path;                       // in front of every path
-    std::function<std::string()> authorization;  // the header's value now; may be empty, or give ""
-    std::string user_agent;
+    std::string base_path = {};                           // in front of every path
+    std::function<Authorization()> authorization = {};    // as of now; may be empty
+    std::function<void(std::uint64_t)> refused = {};      // a generation that got a 401
+    std::function<void(std::string_view line)> log = {};  // of troubles(); may be empty
+    std::string user_agent = {};
     std::size_t write_connections = 4;
+    net::Http2Connection::Timing timing = {};
   };
   ApiClient(net::EventLoop& loop, Options options);
   ~ApiClient() { *alive_ = false; }
@@ -40,18 +57,31 @@ class ApiClient {
 
   struct Call {
     std::string method = "GET";
-    std::string path;
-    std::string body;
+    std::string path = {};
+    std::string body = {};
     std::string content_type = "application/json";
     Duration timeout = Duration::Seconds(30);
     bool urgent = true;
+    std::string accept = "application/json";
+    int attempts = 10;  // at most
   };
   // What the server has certainly not acted upon (the connection could not be had, or it asks to
-  // come back later) is sent again a few times; what it may have acted upon is not.
+  // come back later) is sent again a few times, and after a 401 once with other credentials, if
+  // there are any; what it may have acted upon is not.
   using Done = std::function<void(Result<Response> response)>;
   void Send(Call call, Done done);
   // For calls of which only matters whether the server did it.
   void Send(Call call, std::function<void(const Status& outcome)> done);
+
+  // From now on connections are made to this one, for example with another certificate.
+  void Replace(const net::Endpoint& endpoint);
+
+  // What is wrong with the server, for people. A 403 is reported here by itself.
+  [[nodiscard]] TroubleLog& troubles() { return troubles_; }
+  // Whether the server tells everything that is there only by lists, not at the begin of a watch:
+  // found out by one who watches, known to all then.
+  [[nodiscard]] bool lists_by_pages() const { return lists_by_pages_; }
+  void set_lists_by_pages() { lists_by_pages_ = true; }
 
   // A GET whose answer has no end.
   using StreamId = net::HttpClient::RequestId;
@@ -64,14 +94,21 @@ class ApiClient {
 
  private:
   struct Attempt;
+  class Watcher;
 
   void Send(const std::shared_ptr<Attempt>& attempt);
   void OnAnswer(const std::shared_ptr<Attempt>& attempt, Result<Response> response, bool unsent);
-  [[nodiscard]] net::Headers CommonHeaders(std::string accept) const;
+  // False: there are no other credentials to be had.
+  bool SendWithOthers(const std::shared_ptr<Attempt>& attempt);
+  // Sets `generation` to that of the credentials.
+  [[nodiscard]] net::Headers CommonHeaders(std::string accept, std::uint64_t& generation) const;
+  void OnRefused(std::uint64_t generation) const;
 
   net::EventLoop& loop_;
   Options options_;
   net::HttpClient watches_, writes_;
+  TroubleLog troubles_;
+  bool lists_by_pages_ = false;
   std::size_t urgent_calls_ = 0, patient_calls_ = 0;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

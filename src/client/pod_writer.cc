@@ -13,23 +13,10 @@ std::string PathOf(const PodName& pod) {
   return fmt::format("/api/v1/namespaces/{}/pods/{}", pod.namespace_, pod.name);
 }
 
-std::string ReferenceTo(const PodName& pod) {
-  return fmt::format(R"({{"apiVersion":"v1","kind":"Pod","namespace":{},"name":{},"uid":{}}})",
-                     QuotedText(pod.namespace_), QuotedText(pod.name), QuotedText(pod.uid));
-}
-
 // Whole seconds, as Kubernetes has times of conditions.
 std::string Moment(Time time) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   return QuotedText(FormatTime(Time{time.ns / kSecond * kSecond}));
-}
-
-// With six digits after the point, always, as Kubernetes has times of events.
-std::string MicroMoment(Time time) {
-  constexpr std::int64_t kSecond = 1'000'000'000, kMicrosecond = 1000;
-  std::string whole = FormatTime(Time{time.ns / kSecond * kSecond});
-  whole.pop_back();  // the Z
-  return QuotedText(fmt::format("{}.{:06}Z", whole, time.ns % kSecond / kMicrosecond));
 }
 
 }  // namespace
@@ -76,27 +63,6 @@ void PodWriter::Delete(const PodName& pod, Done done) {
                  R"({{"apiVersion":"v1","kind":"DeleteOptions","preconditions":{{"uid":{}}}}})",
                  QuotedText(pod.uid))},
             std::move(done));
-}
-
-void PodWriter::Record(const PodEvent& event, Done done) {
-  const std::string related =
-      event.related ? fmt::format(R"("related":{},)", ReferenceTo(*event.related)) : "";
-  const std::string name =
-      fmt::format("{}.{:x}.{:x}", event.regarding.name, event.when.ns, ++events_);
-  api_.Send(
-      {.method = "POST",
-       .path =
-           fmt::format("/apis/events.k8s.io/v1/namespaces/{}/events", event.regarding.namespace_),
-       .body = fmt::format(
-           R"({{"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":{{"namespace":{},"name":{}}},)"
-           R"("eventTime":{},"reportingController":{},"reportingInstance":{},"action":{},)"
-           R"("reason":{},"regarding":{},{}"note":{},"type":"{}"}})",
-           QuotedText(event.regarding.namespace_), QuotedText(name), MicroMoment(event.when),
-           QuotedText(event.controller), QuotedText(event.instance), QuotedText(event.action),
-           QuotedText(event.reason), ReferenceTo(event.regarding), related, QuotedText(event.note),
-           event.warning ? "Warning" : "Normal"),
-       .urgent = false},
-      std::move(done));
 }
 
 }  // namespace knx::client

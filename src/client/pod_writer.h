@@ -1,5 +1,5 @@
-// What a scheduler writes about pods: bindings, conditions, evictions, events. Each is done once
-// its callback was called; nothing is tried again here.
+// What a scheduler writes about pods: bindings, conditions, evictions. Each is done once its
+// callback was called; nothing is tried again here.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,6 @@ struct PodCondition {
   std::int64_t observed_generation = 0;
 };
 
-struct PodEvent {
-  PodName regarding;
-  std::optional<PodName> related;
-  bool warning = false;
-  std::string reason, action, note;
-  std::string controller, instance;  // who reports it
-  Time when;
-};
-
 class PodWriter {
  public:
   using Done = std::function<void(const Status& outcome)>;
@@ -42,11 +33,9 @@ class PodWriter {
   void PatchStatus(const PodName& pod, const std::optional<PodCondition>& condition,
                    const std::optional<std::string>& nominated_node, Time now, Done done);
   void Delete(const PodName& pod, Done done);
-  void Record(const PodEvent& event, Done done);
 
  private:
   ApiClient& api_;
-  std::uint64_t events_ = 0;
 };
 
 }  // namespace knx::client

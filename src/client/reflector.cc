@@ -5,14 +5,23 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/json_watch.h"
 #include "k8s/kind_name.h"
 #include "k8s/proto_frames.h"
 
 namespace knx::client {
 namespace {
 
-constexpr int kGone = 410;
-constexpr int kOk = 200;
+constexpr int kOk = 200, kBadRequest = 400, kForbidden = 403, kMissing = 404, kGone = 410,
+              kUnprocessable = 422;
+constexpr int kObjectsInAPage = 500;
+constexpr Duration kPageTimeout = Duration::Seconds(60);
+constexpr Duration kSayAgainAfter = Duration::Minutes(5);
+
+// The server was set back: it will not reach the place that we know for a long time, or never.
+bool IsFromTheFuture(std::string_view message) {
+  return message.find("Too large resource version") != std::string_view::npos;
+}
 
 std::string KeyOf(const k8s::Object& object) {
   const k8s::ObjectMeta& meta = MetaOf(object);
@@ -36,40 +45,54 @@ class Reflector::Sink final : public net::ResponseSink {
  public:
   explicit Sink(Reflector& reflector) : reflector_(reflector) {}
 
-  void OnHead(int status, const net::Headers&) override { status_ = status; }
+  void OnHead(int status, const net::Headers& headers) override {
+    status_ = status;
+    json_ = net::FindHeader(headers, "content-type").starts_with("application/json");
+  }
   void OnData(std::string_view bytes) override {
     if (status_ != kOk) {
       if (refusal_.size() < kLongestRefusal) refusal_ += bytes;
       return;
     }
-    if (broken_) return;
-    frames_.Append(bytes);
-    for (;;) {
-      const auto frame = frames_.Next();
-      if (!frame.ok()) {
-        broken_ = true;
-        return reflector_.OnBroken(frame.error());
-      }
-      if (!frame->has_value()) return;
-      reflector_.OnFrame(**frame);
-    }
+    json_ ? TakeApart(lines_, bytes) : TakeApart(frames_, bytes);
   }
   void OnDone(const Status& outcome, bool) override {
     reflector_.OnEnd(outcome, status_, refusal_);
   }
 
  private:
+  template <class Splitter>
+  void TakeApart(Splitter& splitter, std::string_view bytes) {
+    if (broken_) return;
+    splitter.Append(bytes);
+    for (;;) {
+      const auto frame = splitter.Next();
+      if (!frame.ok()) {
+        broken_ = true;
+        return reflector_.OnBroken(frame.error());
+      }
+      if (!frame->has_value()) return;
+      reflector_.OnFrame(**frame, json_);
+    }
+  }
+
   static constexpr std::size_t kLongestRefusal = 64 * 1024;
   Reflector& reflector_;
   k8s::FrameSplitter frames_;
-  bool broken_ = false;
+  LineSplitter lines_{k8s::kMaxFrameBytes};
+  bool json_ = false, broken_ = false;
   int status_ = 0;
   std::string refusal_;
 };
 
 Reflector::Reflector(net::EventLoop& loop, ApiClient& api, Collection collection,
-                     Callbacks callbacks)
-    : loop_(loop), api_(api), collection_(std::move(collection)), callbacks_(std::move(callbacks)) {
+                     Callbacks callbacks, const ReflectorTiming& timing)
+    : loop_(loop),
+      api_(api),
+      collection_(std::move(collection)),
+      callbacks_(std::move(callbacks)),
+      timing_(timing),
+      backoff_(timing.first_pause, timing.longest_pause) {
   Open();
 }
 
@@ -81,28 +104,34 @@ Reflector::~Reflector() {
 
 // ---- the stream ----
 
+std::string Reflector::Selection() const {
+  return collection_.field_selector.empty()
+             ? ""
+             : "&fieldSelector=" + Escaped(collection_.field_selector);
+}
+
 std::string Reflector::Query() const {
-  std::string query = "watch=true&allowWatchBookmarks=true";
-  if (!collection_.field_selector.empty()) {
-    query += "&fieldSelector=" + Escaped(collection_.field_selector);
-  }
+  const std::string query = "watch=true&allowWatchBookmarks=true" + Selection();
   return version_.empty() ? query + "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
                           : query + "&resourceVersion=" + Escaped(version_);
 }
 
 void Reflector::Open() {
+  heard_something_ = false;
+  opened_ = net::EventLoop::Now();
   if (version_.empty()) {
     telling_all_ = true;
     ++round_;
+    if (api_.lists_by_pages()) return AskPage("");
   }
-  heard_something_ = false;
   stream_ = api_.Open(fmt::format("{}?{}", collection_.path, Query()),
                       "application/vnd.kubernetes.protobuf;stream=watch,application/json",
                       std::make_unique<Sink>(*this));
 }
 
 void Reflector::OpenLater() {
-  if (heard_something_) backoff_.Reset();
+  const bool good = heard_something_ && net::EventLoop::Now() - opened_ >= timing_.long_enough;
+  if (good) backoff_.Reset();
   retry_ = loop_.After(backoff_.Next(), [this] {
     retry_ = {};
     Open();
@@ -111,7 +140,11 @@ void Reflector::OpenLater() {
 
 // What comes after cannot be understood, so the stream is opened again from the last good place.
 void Reflector::OnBroken(const Error& error) {
-  callbacks_.trouble(collection_.path, error);
+  Say(error);
+  EndSoon();
+}
+
+void Reflector::EndSoon() {
   loop_.Post([this, stream = stream_, alive = alive_] {
     if (!*alive || stream != stream_) return;
     api_.Close(stream_);
@@ -121,33 +154,104 @@ void Reflector::OnBroken(const Error& error) {
 
 void Reflector::OnEnd(const Status& outcome, int status, const std::string& refusal) {
   stream_ = 0;
+  const bool no_streaming =
+      telling_all_ && !api_.lists_by_pages() && (status == kBadRequest || status == kUnprocessable);
   // Where not everything was told, what comes next begins at the beginning.
-  if (telling_all_) version_.clear();
-  if (status == kGone) {
-    version_.clear();
-  } else if (status != 0 && status != kOk) {
-    callbacks_.trouble(collection_.path, ErrorOf({status, {}, refusal}));
+  if (telling_all_ || status == kGone) version_.clear();
+  if (no_streaming) {
+    api_.set_lists_by_pages();
+    return Open();
+  }
+  if (status == kMissing && collection_.optional) return OnMissing();
+  if (status != 0 && status != kOk && status != kGone) {
+    const Error error = ErrorOf({status, {}, refusal});
+    if (IsFromTheFuture(error.message)) version_.clear();
+    if (status != kForbidden) Say(error);  // which the client says, better
   } else if (!outcome.ok()) {
-    callbacks_.trouble(collection_.path, outcome.error());
+    api_.troubles().ReportServer(outcome.error().message);
   }
   OpenLater();
 }
 
+// There is no such kind: nothing of it, for now.
+void Reflector::OnMissing() {
+  version_.clear();
+  ++round_;
+  OnInitialEnd();
+  retry_ = loop_.After(timing_.look_for_optional, [this] {
+    retry_ = {};
+    Open();
+  });
+}
+
+void Reflector::Say(const Error& error) {
+  const Time now = net::EventLoop::Now();
+  if (error.message == said_ && now - said_at_ < kSayAgainAfter) return;
+  said_ = error.message;
+  said_at_ = now;
+  callbacks_.trouble(collection_.path, error);
+}
+
+// ---- lists ----
+
+void Reflector::AskPage(const std::string& continue_token) {
+  std::string path = fmt::format("{}?limit={}{}", collection_.path, kObjectsInAPage, Selection());
+  if (!continue_token.empty()) path += "&continue=" + Escaped(continue_token);
+  api_.Send({.path = std::move(path),
+             .timeout = kPageTimeout,
+             .accept = "application/vnd.kubernetes.protobuf",
+             .attempts = 1},
+            ApiClient::Done([this, alive = alive_, round = round_](const Result<Response>& page) {
+              if (*alive && round == round_) OnPage(page);
+            }));
+}
+
+void Reflector::OnPage(const Result<Response>& response) {
+  if (!response.ok()) return OnEnd(response.error(), 0, "");
+  if (!response->ok()) return OnEnd(Ok(), response->status, response->body);
+  auto list = k8s::ReadProtoList(response->body);
+  if (!list.ok() || list->resource_version.empty()) {
+    Say(list.ok() ? InvalidError("a list without a resource version") : list.error());
+    return OnEnd(Ok(), kOk, "");
+  }
+  for (k8s::ReceivedObject& object : list->items) {
+    Take(k8s::ChangeType::kAdded, std::move(object));
+  }
+  if (!list->continue_token.empty()) return AskPage(list->continue_token);
+  api_.troubles().ServerWorks();
+  version_ = list->resource_version;
+  OnInitialEnd();
+  Open();
+}
+
 // ---- events ----
 
-void Reflector::OnFrame(std::string_view frame) {
-  auto event = k8s::ReadProtoEvent(frame);
-  if (!event.ok()) return callbacks_.trouble(collection_.path, event.error());
-  heard_something_ = true;
+void Reflector::OnFrame(std::string_view frame, bool json) {
+  auto event = json ? ReadJsonEvent(frame) : k8s::ReadProtoEvent(frame);
+  if (!event.ok()) return OnUndecodable(event.error());
+  if (!heard_something_ && !std::holds_alternative<k8s::ApiStatus>(*event)) {
+    heard_something_ = true;
+    api_.troubles().ServerWorks();
+  }
   std::visit([this](auto&& what) { OnEvent(std::move(what)); }, *std::move(event));
 }
 
+// One warning for many: who wants to know how many looks at the number.
+void Reflector::OnUndecodable(const Error& error) {
+  const Time now = net::EventLoop::Now();
+  const bool news = undecodable_++ == 0 || now - undecodable_said_at_ >= kSayAgainAfter;
+  if (!news) return;
+  undecodable_said_at_ = now;
+  callbacks_.trouble(
+      collection_.path,
+      Error(error).Within(fmt::format("left out {} that cannot be read, the last", undecodable_)));
+}
+
 void Reflector::OnEvent(const k8s::ApiStatus& status) {
-  if (status.code == kGone) {
-    version_.clear();
-    return;
-  }
-  callbacks_.trouble(collection_.path, Error{ErrorKind::kUnavailable, status.message, {}});
+  const bool forgotten = status.code == kGone || IsFromTheFuture(status.message);
+  if (forgotten) version_.clear();
+  if (status.code != kGone) Say(Error{ErrorKind::kUnavailable, status.message, {}});
+  EndSoon();
 }
 
 void Reflector::OnEvent(const k8s::Bookmark& bookmark) {
@@ -159,14 +263,26 @@ void Reflector::OnEvent(const k8s::Bookmark& bookmark) {
 void Reflector::OnEvent(k8s::ObjectChange change) {
   // Until everything was told, there is no place to go on from.
   if (!telling_all_) version_ = change.object.resource_version;
-  if (const auto* refused = std::get_if<k8s::RefusedObject>(&change.object.read)) {
-    callbacks_.trouble(
-        fmt::format("{} {}/{}", collection_.path, refused->namespace_, refused->name),
-        refused->why);
-    return;
+  Take(change.type, std::move(change.object));
+}
+
+void Reflector::Take(k8s::ChangeType type, k8s::ReceivedObject object) {
+  if (const auto* refused = std::get_if<k8s::RefusedObject>(&object.read)) {
+    return TakeRefused(type, *refused);
   }
-  k8s::Object& object = std::get<k8s::Object>(change.object.read);
-  change.type == k8s::ChangeType::kDeleted ? OnDeleted(object) : OnUpserted(std::move(object));
+  k8s::Object& whole = std::get<k8s::Object>(object.read);
+  type == k8s::ChangeType::kDeleted ? OnDeleted(whole) : OnUpserted(std::move(whole));
+}
+
+// It stays what it was when it could be read last, until it goes.
+void Reflector::TakeRefused(k8s::ChangeType type, const k8s::RefusedObject& refused) {
+  OnUndecodable(Error(refused.why).Within(fmt::format("{}/{}", refused.namespace_, refused.name)));
+  const auto known = known_.find(fmt::format("{}/{}", refused.namespace_, refused.name));
+  if (known == known_.end() || known->second.uid != refused.uid) return;
+  known->second.round = round_;
+  if (type != k8s::ChangeType::kDeleted) return;
+  Forget(known->first, known->second);
+  known_.erase(known);
 }
 
 void Reflector::OnUpserted(k8s::Object object) {

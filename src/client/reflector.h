@@ -1,8 +1,10 @@
 // Follows all objects of one kind: first those that are there, then every change, for good. What
 // breaks is taken up again where it ended; where the server has forgotten that place, everything is
-// told anew, and what is missing then has gone.
+// told anew, and what is missing then has gone. What is there is told at the begin of a watch, or,
+// by servers that do not do that, by lists in pages.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -21,6 +23,15 @@ namespace knx::client {
 struct Collection {
   std::string path;
   std::string field_selector;
+  // The server may not have the kind, or not yet: then there are none of it, until it appears.
+  bool optional = false;
+};
+
+struct ReflectorTiming {
+  Duration first_pause = Duration::Milliseconds(200), longest_pause = Duration::Seconds(30);
+  // Streams that end sooner are not opened again at once.
+  Duration long_enough = Duration::Seconds(1);
+  Duration look_for_optional = Duration::Seconds(30);
 };
 
 class Reflector {
@@ -31,23 +42,33 @@ class Reflector {
     std::function<void(const k8s::Object&)> gone;
     // Everything that is there has been told; also after everything was told anew.
     std::function<void()> synced;
-    // Somebody should know, but it goes on.
+    // Somebody should know, but it goes on. The same again only after some minutes. What concerns
+    // the whole server goes to ApiClient::troubles() instead.
     std::function<void(std::string_view collection, const Error&)> trouble;
   };
-  Reflector(net::EventLoop& loop, ApiClient& api, Collection collection, Callbacks callbacks);
+  Reflector(net::EventLoop& loop, ApiClient& api, Collection collection, Callbacks callbacks,
+            const ReflectorTiming& timing = {});
   ~Reflector();
   Reflector(const Reflector&) = delete;
   Reflector& operator=(const Reflector&) = delete;
 
   [[nodiscard]] bool synced() const { return synced_; }
   [[nodiscard]] const std::string& resource_version() const { return version_; }
+  // Objects and events that were left out because they could not be read.
+  [[nodiscard]] std::uint64_t undecodable() const { return undecodable_; }
 
  private:
   class Sink;
 
   void Open();
   [[nodiscard]] std::string Query() const;
-  void OnFrame(std::string_view frame);
+  [[nodiscard]] std::string Selection() const;
+  void AskPage(const std::string& continue_token);
+  void OnPage(const Result<Response>& response);
+  void OnFrame(std::string_view frame, bool json);
+  void Take(k8s::ChangeType type, k8s::ReceivedObject object);
+  void TakeRefused(k8s::ChangeType type, const k8s::RefusedObject& refused);
+  void OnUndecodable(const Error& error);
   void OnEvent(k8s::ObjectChange change);
   void OnEvent(const k8s::Bookmark& bookmark);
   void OnEvent(const k8s::ApiStatus& status);
@@ -55,8 +76,11 @@ class Reflector {
   void OnDeleted(const k8s::Object& object);
   void OnInitialEnd();
   void OnBroken(const Error& error);
+  void EndSoon();
   void OnEnd(const Status& outcome, int status, const std::string& refusal);
+  void OnMissing();
   void OpenLater();
+  void Say(const Error& error);
 
   net::EventLoop& loop_;
   ApiClient& api_;
@@ -76,8 +100,13 @@ class Reflector {
   };
   void Forget(const std::string& key, const Known& known);
   std::map<std::string, Known> known_;  // by namespace/name
-  net::Backoff backoff_{Duration::Milliseconds(200), Duration::Seconds(30)};
+  ReflectorTiming timing_;
+  net::Backoff backoff_;
   bool heard_something_ = false;
+  Time opened_;
+  std::uint64_t undecodable_ = 0;
+  std::string said_;  // and when
+  Time said_at_, undecodable_said_at_;
   net::EventLoop::TimerId retry_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "base/result.h"
 #include "base/time.h"
@@ -47,6 +48,11 @@ class TokenSource {
   Result<const Credentials*> Get(Time now);
   // The same, but waits for the plugin, as long as its time limit: for the start of a program.
   Result<const Credentials*> GetOrWait(Time now);
+  // Whether there may be others than those that were given first.
+  [[nodiscard]] bool may_change() const {
+    return std::holds_alternative<TokenFileCredential>(access_.credential) ||
+           std::holds_alternative<ExecPlugin>(access_.credential);
+  }
   // Readable when Get has news; -1: nothing is running.
   [[nodiscard]] int fd() const { return plugin_ ? plugin_->fd() : -1; }
 

@@ -9,6 +9,9 @@
 #include <cstdlib>
 #include <vector>
 
+#include "client/credential_watch.h"
+#include "client/endpoint.h"
+#include "client/first_contact.h"
 #include "client/in_cluster.h"
 #include "client/kubeconfig.h"
 #include "client/token_source.h"
@@ -50,29 +53,14 @@ Result<client::ApiAccess> FindAccess(const DaemonOptions& options) {
 }
 
 Result<client::ApiClient::Options> Reach(const client::ApiAccess& access,
-                                         client::TokenSource& credentials) {
-  KNX_TRY(const client::Credentials* first, credentials.GetOrWait(live::SteadyClock::Wall()));
-  const bool from_plugin = !first->client_certificate_pem.empty();
-  // To go past a proxy that somebody asked for would be worse than not to start.
-  if (!access.proxy.host.empty()) return InvalidError("proxy-url: proxies are not supported yet");
+                                         const client::Credentials& first,
+                                         client::CredentialWatch& credentials) {
   client::ApiClient::Options out;
-  out.endpoint.host = access.server.host;
-  out.endpoint.port = access.server.port;
-  out.endpoint.server_name = access.tls_server_name;
+  KNX_TRY(out.endpoint, client::EndpointFor(access, first));
   out.base_path = access.server.base_path;
-  if (access.server.tls) {
-    KNX_TRY(out.endpoint.tls,
-            net::TlsContext::MakeClient(
-                {.ca_pem = access.ca_pem,
-                 .cert_pem =
-                     from_plugin ? first->client_certificate_pem : access.client_certificate_pem,
-                 .key_pem = from_plugin ? first->client_key_pem : access.client_key_pem,
-                 .skip_verify = access.skip_tls_verify}));
-  }
-  out.authorization = [&credentials] {
-    const auto now = credentials.Get(live::SteadyClock::Wall());
-    return now.ok() && *now != nullptr ? (*now)->authorization : std::string();
-  };
+  out.authorization = [&credentials] { return credentials.Current(); };
+  out.refused = [&credentials](std::uint64_t generation) { credentials.Refused(generation); };
+  out.log = Log;
   out.user_agent = "kubenexus-scheduler";
   return out;
 }
@@ -115,11 +103,20 @@ Result<int> Run(const DaemonOptions& options) {
   }
   KNX_TRY(const client::ApiAccess access, FindAccess(options));
   for (const std::string& warning : access.warnings) Log(warning);
-  client::TokenSource credentials(access);
-  KNX_TRY(client::ApiClient::Options reach, Reach(access, credentials));
-  std::signal(SIGPIPE, SIG_IGN);
+  client::TokenSource source(access);
+  KNX_TRY(const client::Credentials* first, source.GetOrWait(live::SteadyClock::Wall()));
   net::EventLoop loop;
+  client::CredentialWatch credentials(loop, source, *first, &live::SteadyClock::Wall);
+  KNX_TRY(client::ApiClient::Options reach, Reach(access, *first, credentials));
   client::ApiClient api(loop, std::move(reach));
+  credentials.set_callbacks(
+      {.certificate_changed =
+           [&](const client::Credentials& newer) {
+             auto endpoint = client::EndpointFor(access, newer);
+             if (endpoint.ok()) return api.Replace(*endpoint);
+             api.troubles().Report(endpoint.error().ToString());
+           },
+       .trouble = [&api](std::string_view what) { api.troubles().Report(what); }});
   live::Scheduler scheduler(loop, api, std::move(profiles),
                             {.engine = engine::OptionsFor(config),
                              .instance = fmt::format("kubenexus-scheduler-{}", HostName()),
@@ -130,8 +127,13 @@ Result<int> Run(const DaemonOptions& options) {
     scheduler.Drain();
     StopWhenAnswered(loop, scheduler, kMostLooks);
   });
-  scheduler.Start();
+  Status reached = Ok();
+  const client::FirstContact contact(loop, api, source.may_change(), [&](const Status& outcome) {
+    reached = outcome;
+    outcome.ok() ? scheduler.Start() : loop.Stop();
+  });
   loop.Run();
+  KNX_TRY_DONE(std::move(reached));
   return kExitOk;
 }
 

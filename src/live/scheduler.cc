@@ -30,6 +30,7 @@ Scheduler::Scheduler(net::EventLoop& loop, client::ApiClient& api,
     : loop_(loop),
       api_(api),
       pods_(api),
+      events_(api),
       volumes_(api),
       options_(std::move(options)),
       engine_(options_.engine, std::move(profiles)) {
@@ -217,7 +218,7 @@ void Scheduler::CarryOut(engine::ActionId /*id*/, const engine::RecordEvent& eve
   record.controller = event.reporter;
   record.instance = options_.instance;
   record.when = SteadyClock::Wall();
-  pods_.Record(record, [this](const Status& outcome) {
+  events_.Record(record, [this](const Status& outcome) {
     if (!outcome.ok()) options_.log(fmt::format("writing an event: {}", outcome.error().message));
   });
 }

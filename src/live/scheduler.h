@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "client/api_client.h"
+#include "client/event_recorder.h"
 #include "client/pod_writer.h"
 #include "client/reflector.h"
 #include "client/volume_writer.h"
@@ -69,6 +70,7 @@ class Scheduler {
   net::EventLoop& loop_;
   client::ApiClient& api_;
   client::PodWriter pods_;
+  client::EventRecorder events_;
   client::VolumeWriter volumes_;
   Options options_;
   SteadyClock clock_;

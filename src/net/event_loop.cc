@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <csignal>
 
 #include "base/check.h"
 
@@ -16,6 +17,7 @@ namespace knx::net {
 namespace {
 
 constexpr std::size_t kEventsAtOnce = 64;
+constexpr int kNumberShift = 32;
 
 std::uint32_t ToEpoll(std::uint32_t readiness) {
   return ((readiness & kReadable) != 0 ? std::uint32_t{EPOLLIN} : 0U) |
@@ -54,6 +56,8 @@ std::vector<std::function<void()>> Inbox::Take() {
 
 EventLoop::EventLoop() : epoll_(epoll_create1(EPOLL_CLOEXEC)) {
   KNX_CHECK(epoll_ >= 0, "no descriptor left for the event loop");
+  // Who writes to a connection that the other side has closed is told so by an error.
+  std::signal(SIGPIPE, SIG_IGN);
   Watch(inbox_->descriptor(), kReadable, [this](std::uint32_t) {
     for (const auto& work : inbox_->Take()) work();
   });
@@ -62,18 +66,20 @@ EventLoop::EventLoop() : epoll_(epoll_create1(EPOLL_CLOEXEC)) {
 EventLoop::~EventLoop() { close(epoll_); }
 
 void EventLoop::Watch(int descriptor, std::uint32_t readiness, Ready ready) {
-  watched_[descriptor] = std::make_shared<Ready>(std::move(ready));
-  epoll_event event{};
-  event.events = ToEpoll(readiness);
-  event.data.fd = descriptor;
-  epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event);
+  watched_[descriptor] = {++last_watch_, std::make_shared<Ready>(std::move(ready))};
+  Tell(EPOLL_CTL_ADD, descriptor, readiness);
 }
 
 void EventLoop::Change(int descriptor, std::uint32_t readiness) {
+  if (watched_.contains(descriptor)) Tell(EPOLL_CTL_MOD, descriptor, readiness);
+}
+
+void EventLoop::Tell(int operation, int descriptor, std::uint32_t readiness) {
   epoll_event event{};
   event.events = ToEpoll(readiness);
-  event.data.fd = descriptor;
-  epoll_ctl(epoll_, EPOLL_CTL_MOD, descriptor, &event);
+  event.data.u64 = std::uint64_t{watched_[descriptor].number} << kNumberShift |
+                   static_cast<std::uint32_t>(descriptor);
+  epoll_ctl(epoll_, operation, descriptor, &event);
 }
 
 void EventLoop::Unwatch(int descriptor) {
@@ -88,7 +94,9 @@ Time EventLoop::Now() {
 }
 
 EventLoop::TimerId EventLoop::After(Duration wait, std::function<void()> work) {
-  const TimerId id{Now() + std::max(wait, Duration{}), ++last_timer_};
+  const Time now = Now();
+  const Duration longest = kNever - now;
+  const TimerId id{now + std::clamp(wait, Duration{}, longest), ++last_timer_};
   timers_.emplace(id, std::move(work));
   return id;
 }
@@ -124,9 +132,12 @@ void EventLoop::Run() {
     KNX_CHECK(count >= 0 || errno == EINTR, "the event loop cannot wait");
     for (int i = 0; i < count; ++i) {
       const epoll_event& event = events[static_cast<std::size_t>(i)];
-      const auto found = watched_.find(event.data.fd);
-      if (found == watched_.end()) continue;
-      const std::shared_ptr<Ready> ready = found->second;
+      const auto found = watched_.find(static_cast<int>(event.data.u64 & UINT32_MAX));
+      // What came before in this round may have closed it, and opened another of the same number.
+      const bool same =
+          found != watched_.end() && found->second.number == event.data.u64 >> kNumberShift;
+      if (!same) continue;
+      const std::shared_ptr<Ready> ready = found->second.ready;
       (*ready)(FromEpoll(event.events));
     }
     FireTimers();

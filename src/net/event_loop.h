@@ -70,12 +70,18 @@ class EventLoop {
   [[nodiscard]] static Time Now();
 
  private:
+  void Tell(int operation, int descriptor, std::uint32_t readiness);
   void FireTimers();
   [[nodiscard]] int WaitMilliseconds() const;
 
   int epoll_ = -1;
   std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
-  std::map<int, std::shared_ptr<Ready>> watched_;
+  struct Watched {
+    std::uint32_t number = 0;  // of the watch: a descriptor is soon used again, for another one
+    std::shared_ptr<Ready> ready;
+  };
+  std::map<int, Watched> watched_;
+  std::uint32_t last_watch_ = 0;
   std::map<TimerId, std::function<void()>> timers_;
   std::uint64_t last_timer_ = 0;
   bool stopped_ = false;

@@ -11,14 +11,15 @@
 namespace knx::net {
 namespace {
 
-constexpr Duration kConnectTimeout = Duration::Seconds(10);
-// A connection that does not answer is found dead after at most twice this.
-constexpr Duration kPingEvery = Duration::Seconds(15);
 // How much the server may send before we have taken it: large, because we always take it at once.
 constexpr std::int32_t kStreamWindow = 4 << 20;
 constexpr std::int32_t kConnectionWindow = 32 << 20;
 // Requests at a time on one connection, whatever the server would take.
 constexpr std::uint32_t kMostStreams = 1000;
+// What may wait for a slow server before no more is made ready to be sent.
+constexpr std::size_t kEnoughUnsent = std::size_t{1} << 20;
+// Of one response; what comes after is left out.
+constexpr std::size_t kMostHeaderBytes = std::size_t{64} << 10;
 
 nghttp2_nv ToNv(std::string_view name, std::string_view value) {
   const auto bytes = [](std::string_view text) {
@@ -41,11 +42,14 @@ struct Http2Callbacks {
     if (found == streams.end()) return 0;
     const std::string_view key(reinterpret_cast<const char*>(name), name_size);
     const std::string_view text(reinterpret_cast<const char*>(value), value_size);
+    Http2Connection::Stream& stream = found->second;
     if (key == ":status") {
-      found->second.status = 0;
-      std::from_chars(text.data(), text.data() + text.size(), found->second.status);
+      stream.status = 0;
+      stream.headers.clear();  // those of an answer that was not the last
+      std::from_chars(text.data(), text.data() + text.size(), stream.status);
     } else {
-      found->second.headers.emplace_back(key, text);
+      stream.header_bytes += key.size() + text.size();
+      if (stream.header_bytes <= kMostHeaderBytes) stream.headers.emplace_back(key, text);
     }
     return 0;
   }
@@ -57,6 +61,7 @@ struct Http2Callbacks {
     } else if (frame->hd.type == NGHTTP2_PING && (frame->hd.flags & NGHTTP2_FLAG_ACK) != 0) {
       connection.ping_unanswered_ = false;
     } else if (frame->hd.type == NGHTTP2_SETTINGS && (frame->hd.flags & NGHTTP2_FLAG_ACK) == 0) {
+      connection.heard_ = true;
       connection.callbacks_.room();
     } else if (frame->hd.type == NGHTTP2_HEADERS) {
       const auto found = connection.streams_.find(frame->hd.stream_id);
@@ -92,6 +97,27 @@ struct Http2Callbacks {
     return 0;
   }
 
+  static int BeforeSend(nghttp2_session*, const nghttp2_frame* frame, void* user) {
+    if (frame->hd.type != NGHTTP2_HEADERS) return 0;
+    auto& streams = Of(user).streams_;
+    if (const auto found = streams.find(frame->hd.stream_id); found != streams.end()) {
+      found->second.sent = true;
+    }
+    return 0;
+  }
+
+  // A request that waited within HTTP/2 until the server took no more.
+  static int OnNotSent(nghttp2_session*, const nghttp2_frame* frame, int, void* user) {
+    if (frame->hd.type != NGHTTP2_HEADERS) return 0;
+    Http2Connection& connection = Of(user);
+    connection.Finish(frame->hd.stream_id,
+                      Error{ErrorKind::kUnavailable,
+                            connection.authority_ + ": the server takes no more requests",
+                            {}},
+                      true);
+    return 0;
+  }
+
   static ssize_t ReadBody(nghttp2_session*, std::int32_t id, std::uint8_t* buffer, std::size_t size,
                           std::uint32_t* flags, nghttp2_data_source*, void* user) {
     auto& streams = Of(user).streams_;
@@ -106,21 +132,25 @@ struct Http2Callbacks {
   }
 };
 
-Http2Connection::Http2Connection(EventLoop& loop, const Endpoint& endpoint, Callbacks callbacks)
+Http2Connection::Http2Connection(EventLoop& loop, const Endpoint& endpoint, const Timing& timing,
+                                 Callbacks callbacks)
     : loop_(loop),
       authority_(endpoint.ToString()),
       scheme_(endpoint.tls == nullptr ? "http" : "https"),
-      callbacks_(std::move(callbacks)) {
+      callbacks_(std::move(callbacks)),
+      timing_(timing) {
   nghttp2_session_callbacks* table = nullptr;
   nghttp2_session_callbacks_new(&table);
   nghttp2_session_callbacks_set_on_header_callback(table, &Http2Callbacks::OnHeader);
   nghttp2_session_callbacks_set_on_frame_recv_callback(table, &Http2Callbacks::OnFrame);
   nghttp2_session_callbacks_set_on_data_chunk_recv_callback(table, &Http2Callbacks::OnData);
   nghttp2_session_callbacks_set_on_stream_close_callback(table, &Http2Callbacks::OnStreamClosed);
+  nghttp2_session_callbacks_set_before_frame_send_callback(table, &Http2Callbacks::BeforeSend);
+  nghttp2_session_callbacks_set_on_frame_not_send_callback(table, &Http2Callbacks::OnNotSent);
   nghttp2_session_client_new(&session_, table, this);
   nghttp2_session_callbacks_del(table);
   transport_ = std::make_unique<Transport>(
-      loop, endpoint, kConnectTimeout,
+      loop, endpoint, timing_.connect,
       Transport::Callbacks{.connected = [this] { OnConnected(); },
                            .received = [this](std::string_view bytes) { OnReceived(bytes); },
                            .drained = [this] { Flush(); },
@@ -143,7 +173,7 @@ void Http2Connection::OnConnected() {
   nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings.data(), settings.size());
   nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, kConnectionWindow);
   Flush();
-  ping_ = loop_.After(kPingEvery, [this] { Ping(); });
+  ping_ = loop_.After(timing_.ping_every, [this] { Ping(); });
   callbacks_.ready();
 }
 
@@ -153,10 +183,11 @@ void Http2Connection::Ping() {
   ping_unanswered_ = true;
   nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, nullptr);
   Flush();
-  ping_ = loop_.After(kPingEvery, [this] { Ping(); });
+  ping_ = loop_.After(timing_.ping_every, [this] { Ping(); });
 }
 
 void Http2Connection::OnReceived(std::string_view bytes) {
+  if (!connected_) return;
   ping_unanswered_ = false;
   const auto alive = alive_;
   const auto taken = nghttp2_session_mem_recv(
@@ -178,21 +209,25 @@ void Http2Connection::FlushSoon() {
 
 void Http2Connection::Flush() {
   if (!connected_) return;
-  for (;;) {
+  const auto alive = alive_;
+  while (transport_->unsent() < kEnoughUnsent) {
     const std::uint8_t* data = nullptr;
     const auto size = nghttp2_session_mem_send(session_, &data);
+    if (!*alive) return;
     if (size < 0) return Fail(nghttp2_strerror(static_cast<int>(size)));
     if (size == 0) break;
     transport_->Write({reinterpret_cast<const char*>(data), static_cast<std::size_t>(size)});
   }
   const bool over =
       nghttp2_session_want_read(session_) == 0 && nghttp2_session_want_write(session_) == 0;
-  if (over || (going_away_ && streams_.empty())) Fail("the server ended the connection");
+  if (over || (going_away_ && streams_.empty())) {
+    Fail(heard_ ? "the server ended the connection" : "the server does not speak HTTP/2");
+  }
 }
 
 void Http2Connection::Fail(std::string_view why) {
-  if (!connected_ && transport_ == nullptr) return;
   connected_ = false;
+  going_away_ = true;
   loop_.Post([this, alive = alive_, message = fmt::format("{}: {}", authority_, why)] {
     if (*alive) OnClosed({ErrorKind::kUnavailable, message, {}});
   });
@@ -205,7 +240,10 @@ void Http2Connection::OnClosed(const Error& error) {
   transport_.reset();
   loop_.Cancel(ping_);
   const auto alive = alive_;
-  while (*alive && !streams_.empty()) Finish(streams_.begin()->first, error, false);
+  while (*alive && !streams_.empty()) {
+    const auto& [id, stream] = *streams_.begin();
+    Finish(id, error, !stream.sent);
+  }
   if (!*alive) return;
   const auto closed = std::move(callbacks_.closed);  // which may destroy us, and it with us
   closed(error);
@@ -233,6 +271,7 @@ Http2Connection::StreamId Http2Connection::Send(const Request& request,
   // Numbers of requests run out after a thousand million of them.
   if (id < 0) {
     going_away_ = true;
+    FlushSoon();
     return id;
   }
   Stream& kept = streams_[id];
@@ -257,10 +296,18 @@ void Http2Connection::Cancel(StreamId id) {
   const auto found = streams_.find(id);
   if (found == streams_.end()) return;
   loop_.Cancel(found->second.timeout);
+  loop_.Post([last_word = std::shared_ptr<ResponseSink>(std::move(found->second.sink))] {});
   streams_.erase(found);
   if (!connected_) return;
   nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL);
   FlushSoon();
+  RoomSoon();
+}
+
+void Http2Connection::RoomSoon() {
+  loop_.Post([this, alive = alive_] {
+    if (*alive && connected_) callbacks_.room();
+  });
 }
 
 void Http2Connection::Finish(StreamId id, const Status& outcome, bool unsent) {

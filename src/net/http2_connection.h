@@ -24,7 +24,13 @@ class Http2Connection {
     std::function<void()> room;                // one more request than before can be sent
     std::function<void(const Error&)> closed;  // once; the connection can be destroyed then
   };
-  Http2Connection(EventLoop& loop, const Endpoint& endpoint, Callbacks callbacks);
+  struct Timing {
+    Duration connect = Duration::Seconds(10);
+    // A connection that does not answer is found dead after at most twice this.
+    Duration ping_every = Duration::Seconds(15);
+  };
+  Http2Connection(EventLoop& loop, const Endpoint& endpoint, const Timing& timing,
+                  Callbacks callbacks);
   ~Http2Connection();
   Http2Connection(const Http2Connection&) = delete;
   Http2Connection& operator=(const Http2Connection&) = delete;
@@ -33,11 +39,15 @@ class Http2Connection {
   // For when there is room. The sink is taken and not called from within; where the number is
   // negative it is not taken, and the connection takes no more requests.
   StreamId Send(const Request& request, std::unique_ptr<ResponseSink>& sink);
-  // The sink hears nothing more.
+  // The sink hears nothing more, and goes away soon: it may be the one who calls this.
   void Cancel(StreamId stream);
   // Requests that could be sent now.
   [[nodiscard]] std::size_t room() const;
   [[nodiscard]] std::size_t open() const { return streams_.size(); }
+  // False: no new requests, ever; those that were sent may still be answered.
+  [[nodiscard]] bool takes_requests() const { return !going_away_; }
+  // Whether the server has ever said something that is HTTP/2.
+  [[nodiscard]] bool heard() const { return heard_; }
 
  private:
   friend struct Http2Callbacks;
@@ -45,8 +55,10 @@ class Http2Connection {
     std::unique_ptr<ResponseSink> sink;
     std::string body;
     std::size_t body_sent = 0;
+    bool sent = false;  // at least the beginning, so that the server may have acted upon it
     int status = 0;
     Headers headers;
+    std::size_t header_bytes = 0;
     bool head_told = false;
     EventLoop::TimerId timeout;
   };
@@ -58,6 +70,7 @@ class Http2Connection {
   void Flush();
   void FlushSoon();
   void Finish(StreamId id, const Status& outcome, bool unsent);
+  void RoomSoon();
   void Ping();
   void Fail(std::string_view why);
 
@@ -67,7 +80,9 @@ class Http2Connection {
   nghttp2_session* session_ = nullptr;
   std::unique_ptr<Transport> transport_;
   std::map<StreamId, Stream> streams_;
+  Timing timing_;
   bool connected_ = false;
+  bool heard_ = false;
   bool going_away_ = false;  // the server takes no new requests on this connection
   bool flush_planned_ = false;
   EventLoop::TimerId ping_;

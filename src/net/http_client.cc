@@ -46,8 +46,29 @@ void HttpClient::Cancel(RequestId id) {
     at.link->connection->Cancel(at.stream);
     return;
   }
-  const auto is_it = [id](const Waiting& waiting) { return waiting.id == id; };
-  if (std::erase_if(urgent_, is_it) == 0) std::erase_if(patient_, is_it);
+  for (std::deque<Waiting>* queue : {&urgent_, &patient_}) {
+    const auto found = std::find_if(queue->begin(), queue->end(),
+                                    [id](const Waiting& waiting) { return waiting.id == id; });
+    if (found == queue->end()) continue;
+    queue->erase(found);
+    return;
+  }
+}
+
+void HttpClient::Replace(Endpoint endpoint) {
+  options_.endpoint = std::move(endpoint);
+  for (Link& link : links_) link.outdated = true;
+  SweepSoon();
+  Pump();
+}
+
+// Not from within a call of a connection.
+void HttpClient::SweepSoon() {
+  loop_.Post([this, alive = alive_] {
+    if (!*alive) return;
+    std::erase_if(links_,
+                  [](const Link& link) { return link.outdated && link.connection->open() == 0; });
+  });
 }
 
 bool HttpClient::SendNext(Links::iterator link) {
@@ -68,41 +89,60 @@ bool HttpClient::SendNext(Links::iterator link) {
   return true;
 }
 
+bool HttpClient::Usable(const Link& link) {
+  return !link.outdated && link.connection->takes_requests();
+}
+
 void HttpClient::Pump() {
   for (auto link = links_.begin(); link != links_.end(); ++link) {
-    while (link->ready && link->connection->room() > 0 && SendNext(link)) {
+    while (link->ready && Usable(*link) && link->connection->room() > 0 && SendNext(link)) {
     }
   }
   if (!urgent_.empty() || !patient_.empty()) OpenAnother();
 }
 
 void HttpClient::OpenAnother() {
-  const bool on_the_way =
-      std::any_of(links_.begin(), links_.end(), [](const Link& link) { return !link.ready; });
-  if (on_the_way || retry_.valid() || links_.size() >= options_.connections) return;
+  if (retry_.valid()) return;
+  std::size_t count = 0;
+  for (const Link& link : links_) {
+    if (!Usable(link)) continue;
+    if (!link.ready) return;  // one is on the way
+    ++count;
+  }
+  if (count >= options_.connections) return;
   const auto link = links_.emplace(links_.end());
   link->connection = std::make_unique<Http2Connection>(
-      loop_, options_.endpoint,
+      loop_, options_.endpoint, options_.timing,
       Http2Connection::Callbacks{
           .ready = [this, link] { OnReady(link); },
-          .room = [this] { Pump(); },
+          .room = [this, link] { OnRoom(link); },
           .closed = [this, link](const Error& error) { OnClosed(link, error); }});
 }
 
 void HttpClient::OnReady(Links::iterator link) {
   link->ready = true;
-  backoff_.Reset();
+  Pump();
+}
+
+void HttpClient::OnRoom(Links::iterator link) {
+  if (link->connection->heard()) backoff_.Reset();
+  if (link->outdated) SweepSoon();
   Pump();
 }
 
 void HttpClient::OnClosed(Links::iterator link, const Error& error) {
-  const bool was_ready = link->ready;
+  const bool was_good = link->connection->heard();
   links_.erase(link);
-  if (was_ready) return Pump();
+  if (was_good) return Pump();
+  loop_.Cancel(retry_);
   retry_ = loop_.After(backoff_.Next(), [this] {
     retry_ = {};
     Pump();
   });
+  const bool others = std::any_of(links_.begin(), links_.end(), [](const Link& other) {
+    return Usable(other) && other.connection->heard();
+  });
+  if (others) return;
   const auto alive = alive_;
   for (std::deque<Waiting>* queue : {&urgent_, &patient_}) {
     for (Waiting& waiting : std::exchange(*queue, {})) {

@@ -1,6 +1,7 @@
 // Requests to one server, over a few connections that are opened when they are needed. Requests
 // wait while there is no room; none is sent twice. When no connection can be had, all that wait are
 // told, and the next attempt is made later and later, so that a server that is down is not stormed.
+// A sink may send and cancel, but never destroy the client.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,8 @@ class HttpClient {
  public:
   struct Options {
     Endpoint endpoint;
-    std::size_t connections = 1;  // at most
+    std::size_t connections = 1;  // at most, but for those that the server is about to close
+    Http2Connection::Timing timing = {};
   };
   HttpClient(EventLoop& loop, Options options);
   ~HttpClient();
@@ -31,8 +33,11 @@ class HttpClient {
   using RequestId = std::uint64_t;
   // The sink is not called from within.
   RequestId Send(Request request, std::unique_ptr<ResponseSink> sink);
-  // The sink hears nothing more.
+  // The sink hears nothing more, and goes away soon: it may be the one who calls this.
   void Cancel(RequestId id);
+  // From now on connections are made to this one; those that are there are used until their
+  // requests are answered. For a client who has become another.
+  void Replace(Endpoint endpoint);
   // Sent or waiting.
   [[nodiscard]] std::size_t outstanding() const {
     return urgent_.size() + patient_.size() + sent_.size();
@@ -48,6 +53,7 @@ class HttpClient {
   struct Link {
     std::unique_ptr<Http2Connection> connection;
     bool ready = false;
+    bool outdated = false;  // gets no new requests
   };
   using Links = std::list<Link>;
   struct Sent {
@@ -59,7 +65,10 @@ class HttpClient {
   // False: none waits.
   bool SendNext(Links::iterator link);
   void OpenAnother();
+  [[nodiscard]] static bool Usable(const Link& link);
   void OnReady(Links::iterator link);
+  void OnRoom(Links::iterator link);
+  void SweepSoon();
   void OnClosed(Links::iterator link, const Error& error);
 
   EventLoop& loop_;

@@ -19,11 +19,11 @@ std::string_view FindHeader(const Headers& headers, std::string_view name);
 
 struct Request {
   std::string method = "GET";
-  std::string path;  // with the query
-  Headers headers;   // names in lower case; what HTTP/2 itself needs is added
-  std::string body;
-  // Until the response is complete. Zero: no limit, as for a watch.
-  Duration timeout;
+  std::string path = {};  // with the query
+  Headers headers = {};   // names in lower case; what HTTP/2 itself needs is added
+  std::string body = {};
+  // From being sent until the response is complete. Zero: no limit, as for a watch.
+  Duration timeout = {};
   // Where requests have to wait, those that are not urgent wait for the others.
   bool urgent = true;
 };

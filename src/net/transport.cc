@@ -10,10 +10,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace knx::net {
@@ -22,15 +25,51 @@ namespace {
 // What one call reads at most, and how much of what was sent is kept before it is dropped.
 constexpr std::size_t kReadAtOnce = 64 * 1024;
 constexpr std::size_t kDropSentAfter = 256 * 1024;
+// Reads in a row, so that a server that never pauses does not keep us from everything else.
+constexpr int kReadsInARow = 16;
+constexpr std::size_t kLongestProxyAnswer = 16 * 1024;
 
 std::string SystemComplaint(int error) { return std::strerror(error); }
 
-}  // namespace
-
-std::string Endpoint::ToString() const {
+std::string HostAndPort(const std::string& host, int port) {
   const bool v6 = host.find(':') != std::string::npos;
   return v6 ? fmt::format("[{}]:{}", host, port) : fmt::format("{}:{}", host, port);
 }
+
+// What somebody else wrote, fit for a line of a log.
+std::string Shown(std::string text) {
+  constexpr std::size_t kEnough = 200;
+  text.resize(std::min(text.size(), kEnough));
+  std::replace_if(text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return text;
+}
+
+std::string ConnectRequest(const Endpoint& endpoint) {
+  const std::string& secret = endpoint.proxy.authorization;
+  return fmt::format("CONNECT {0} HTTP/1.1\r\nHost: {0}\r\n{1}\r\n", endpoint.ToString(),
+                     secret.empty() ? "" : fmt::format("Proxy-Authorization: {}\r\n", secret));
+}
+
+// Whether it is the other side's TLS that complains about who we are: to try again is of no use.
+bool RefusesUs(int reason) {
+  switch (reason - SSL_AD_REASON_OFFSET) {
+    case SSL_AD_BAD_CERTIFICATE:
+    case SSL_AD_UNSUPPORTED_CERTIFICATE:
+    case SSL_AD_CERTIFICATE_REVOKED:
+    case SSL_AD_CERTIFICATE_EXPIRED:
+    case SSL_AD_CERTIFICATE_UNKNOWN:
+    case SSL_AD_UNKNOWN_CA:
+    case SSL_AD_ACCESS_DENIED:
+    case SSL_AD_CERTIFICATE_REQUIRED:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+std::string Endpoint::ToString() const { return HostAndPort(host, port); }
 
 // The system's resolver blocks, so names are looked up by a thread of their own.
 struct Transport::Resolution {
@@ -62,7 +101,10 @@ void Transport::Resolution::LookUp(const std::string& host, int port, int flags)
 }
 
 Transport::Transport(EventLoop& loop, Endpoint endpoint, Duration timeout, Callbacks callbacks)
-    : loop_(loop), endpoint_(std::move(endpoint)), callbacks_(std::move(callbacks)) {
+    : loop_(loop),
+      endpoint_(std::move(endpoint)),
+      callbacks_(std::move(callbacks)),
+      limit_(timeout) {
   timeout_ = loop_.After(timeout, [this, timeout] {
     timeout_ = {};
     Fail(fmt::format("not connected within {}{}", FormatDuration(timeout),
@@ -80,23 +122,31 @@ Transport::~Transport() {
 // ---- connecting ----
 
 void Transport::Resolve() {
+  const ProxyServer& proxy = endpoint_.proxy;
+  const std::string& host = proxy.host.empty() ? endpoint_.host : proxy.host;
+  const int port = proxy.host.empty() ? endpoint_.port : proxy.port;
   resolution_ = std::make_shared<Resolution>();
-  resolution_->LookUp(endpoint_.host, endpoint_.port, AI_NUMERICHOST);
+  resolution_->LookUp(host, port, AI_NUMERICHOST);
   const auto answer = [this, alive = alive_] {
     if (*alive) OnResolved();
   };
   if (!resolution_->addresses.empty()) return loop_.Post(answer);
-  std::thread([inbox = loop_.inbox(), answer, resolution = resolution_, host = endpoint_.host,
-               port = endpoint_.port] {
-    resolution->LookUp(host, port, 0);
-    inbox->Post(answer);
-  }).detach();
+  try {
+    std::thread([inbox = loop_.inbox(), answer, resolution = resolution_, host, port] {
+      resolution->LookUp(host, port, 0);
+      inbox->Post(answer);
+    }).detach();
+  } catch (const std::system_error& none) {
+    Fail(fmt::format("names cannot be looked up: {}", none.what()));
+  }
 }
 
 void Transport::OnResolved() {
   if (phase_ != Phase::kResolving) return;
   if (resolution_->addresses.empty()) {
-    return Fail(fmt::format("{} is not known: {}", endpoint_.host, resolution_->failure));
+    const std::string& proxy = endpoint_.proxy.host;
+    return Fail(fmt::format("{} is not known: {}", proxy.empty() ? endpoint_.host : proxy,
+                            resolution_->failure));
   }
   ConnectNext();
 }
@@ -114,9 +164,18 @@ void Transport::ConnectNext() {
   watched_for_ = kWritable;
   const int failed =
       connect(socket_, reinterpret_cast<const sockaddr*>(&address.bytes), address.length);
-  if (failed == 0 || errno == EINPROGRESS) return;
-  last_failure_ = SystemComplaint(errno);
-  ConnectNext();
+  if (failed != 0 && errno != EINPROGRESS) {
+    last_failure_ = SystemComplaint(errno);
+    return ConnectNext();
+  }
+  if (next_address_ == resolution_->addresses.size()) return;
+  // One address that swallows everything must not use up the time of the others.
+  const auto count = static_cast<std::int64_t>(resolution_->addresses.size());
+  next_attempt_ = loop_.After(Duration::Nanoseconds(limit_.ns / count), [this] {
+    next_attempt_ = {};
+    last_failure_ = "no answer";
+    ConnectNext();
+  });
 }
 
 void Transport::OnConnected() {
@@ -127,27 +186,90 @@ void Transport::OnConnected() {
     last_failure_ = SystemComplaint(error);
     return ConnectNext();
   }
+  loop_.Cancel(next_attempt_);
+  endpoint_.proxy.host.empty() ? BeginTls() : MeetProxy();
+}
+
+void Transport::BeginTls() {
   if (endpoint_.tls == nullptr) return Open();
   phase_ = Phase::kShakingHands;
+  proxy_ssl_ = std::exchange(ssl_, nullptr);
   ssl_ = endpoint_.tls->Open(
       socket_, endpoint_.server_name.empty() ? endpoint_.host : endpoint_.server_name);
+  if (proxy_ssl_ != nullptr) {
+    BIO* inside = BIO_new(BIO_f_ssl());
+    BIO_set_ssl(inside, proxy_ssl_, BIO_NOCLOSE);
+    SSL_set_bio(ssl_, inside, inside);
+  }
   ShakeHands();
+}
+
+void Transport::MeetProxy() {
+  if (endpoint_.proxy.tls == nullptr) return AskProxy();
+  phase_ = Phase::kMeetingProxy;
+  ssl_ = endpoint_.proxy.tls->Open(socket_, endpoint_.proxy.host);
+  constexpr std::string_view kHttp1 = "\x08http/1.1";
+  SSL_set_alpn_protos(ssl_, reinterpret_cast<const unsigned char*>(kHttp1.data()), kHttp1.size());
+  ShakeHands();
+}
+
+void Transport::AskProxy() {
+  phase_ = Phase::kAskingProxy;
+  const std::string request = ConnectRequest(endpoint_);
+  const auto put = ssl_ != nullptr
+                       ? SSL_write(ssl_, request.data(), static_cast<int>(request.size()))
+                       : send(socket_, request.data(), request.size(), MSG_NOSIGNAL);
+  // A connection that is new has room for so little.
+  if (put < 0 || static_cast<std::size_t>(put) != request.size()) {
+    return Fail("the proxy closed the connection");
+  }
+  WatchFor();
+}
+
+void Transport::HearProxy() {
+  // Byte by byte: what comes after the answer is not for us.
+  while (phase_ == Phase::kAskingProxy) {
+    char byte = 0;
+    if (ReadSome(&byte, 1) == 0) return;
+    proxy_answer_ += byte;
+    if (proxy_answer_.ends_with("\r\n\r\n")) return OnProxyAnswer();
+    if (proxy_answer_.size() >= kLongestProxyAnswer) Fail("the proxy's answer does not end");
+  }
+}
+
+void Transport::OnProxyAnswer() {
+  const std::string line = proxy_answer_.substr(0, proxy_answer_.find('\r'));
+  proxy_answer_.clear();
+  const std::size_t code_at = line.find(' ');
+  const std::string code = code_at == std::string::npos ? "" : line.substr(code_at + 1, 3);
+  if (line.starts_with("HTTP/1.") && code.starts_with('2')) return BeginTls();
+  constexpr std::string_view kWhoAreYou = "407", kNotForYou = "403";
+  Fail(fmt::format("the proxy answers {}", Shown(line)),
+       code == kWhoAreYou || code == kNotForYou ? ErrorKind::kInvalid : ErrorKind::kUnavailable);
 }
 
 void Transport::ShakeHands() {
   ERR_clear_error();
   const int done = SSL_do_handshake(ssl_);
-  if (done == 1) return Open();
+  if (done == 1) return phase_ == Phase::kMeetingProxy ? AskProxy() : Open();
   const int error = SSL_get_error(ssl_, done);
   handshake_wants_write_ = error == SSL_ERROR_WANT_WRITE;
   if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) return WatchFor();
   if (const auto verdict = SSL_get_verify_result(ssl_); verdict != X509_V_OK) {
     ERR_clear_error();
-    return Fail(fmt::format("the server's certificate is not trusted: {}",
-                            X509_verify_cert_error_string(verdict)));
+    const bool other =
+        verdict == X509_V_ERR_HOSTNAME_MISMATCH || verdict == X509_V_ERR_IP_ADDRESS_MISMATCH;
+    const bool of_proxy = phase_ == Phase::kMeetingProxy;
+    const std::string& name = of_proxy                        ? endpoint_.proxy.host
+                              : endpoint_.server_name.empty() ? endpoint_.host
+                                                              : endpoint_.server_name;
+    return Fail(
+        fmt::format(
+            "the {}'s certificate is not trusted: {}", of_proxy ? "proxy" : "server",
+            other ? fmt::format("it is not for {}", name) : X509_verify_cert_error_string(verdict)),
+        ErrorKind::kInvalid);
   }
-  Fail(fmt::format("no TLS connection: {}",
-                   error == SSL_ERROR_SYSCALL ? "the server closed it" : TlsComplaint()));
+  FailTls("no TLS connection: ", error);
 }
 
 void Transport::Open() {
@@ -165,33 +287,44 @@ void Transport::Open() {
 void Transport::OnReady(std::uint32_t readiness) {
   const auto alive = alive_;
   if (phase_ == Phase::kConnecting) return OnConnected();
-  if (phase_ == Phase::kShakingHands) return ShakeHands();
+  if (phase_ == Phase::kShakingHands || phase_ == Phase::kMeetingProxy) return ShakeHands();
+  if (phase_ == Phase::kAskingProxy) return HearProxy();
   if ((readiness & (kReadable | kBroken)) != 0) Receive();
   if (*alive && phase_ == Phase::kOpen && (readiness & kWritable) != 0) Send();
+}
+
+std::size_t Transport::ReadSome(char* into, std::size_t size) {
+  if (ssl_ == nullptr) {
+    const auto got = recv(socket_, into, size, 0);
+    if (got > 0) return static_cast<std::size_t>(got);
+    if (got == 0) {
+      Fail("the server closed the connection");
+    } else if (errno != EAGAIN && errno != EINTR) {
+      Fail(SystemComplaint(errno));
+    }
+    return 0;
+  }
+  ERR_clear_error();
+  const int got = SSL_read(ssl_, into, static_cast<int>(size));
+  if (got > 0) return static_cast<std::size_t>(got);
+  const int error = SSL_get_error(ssl_, got);
+  if (error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE) FailTls("", error);
+  return 0;
 }
 
 void Transport::Receive() {
   std::array<char, kReadAtOnce> buffer;
   const auto alive = alive_;
-  while (*alive && phase_ == Phase::kOpen) {
-    std::int64_t got = 0;
-    int error = 0;
-    if (ssl_ != nullptr) {
-      ERR_clear_error();
-      got = SSL_read(ssl_, buffer.data(), static_cast<int>(buffer.size()));
-      if (got <= 0) error = SSL_get_error(ssl_, static_cast<int>(got));
-      if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) return;
-      if (got <= 0) {
-        const bool ended = error == SSL_ERROR_ZERO_RETURN || error == SSL_ERROR_SYSCALL;
-        return Fail(ended ? "the server closed the connection" : TlsComplaint());
-      }
-    } else {
-      got = recv(socket_, buffer.data(), buffer.size(), 0);
-      if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-      if (got < 0) return Fail(SystemComplaint(errno));
-      if (got == 0) return Fail("the server closed the connection");
+  for (int reads = 0; *alive && phase_ == Phase::kOpen; ++reads) {
+    if (reads == kReadsInARow) {
+      // There may be more that was read from the socket already, of which it does not tell us.
+      return loop_.Post([this, alive] {
+        if (*alive) Receive();
+      });
     }
-    callbacks_.received(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
+    const std::size_t got = ReadSome(buffer.data(), buffer.size());
+    if (got == 0) return;
+    callbacks_.received(std::string_view(buffer.data(), got));
   }
 }
 
@@ -228,9 +361,7 @@ bool Transport::SendSome() {
       return true;
     }
     const int error = SSL_get_error(ssl_, put);
-    if (error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE) {
-      Fail(error == SSL_ERROR_SYSCALL ? "the server closed the connection" : TlsComplaint());
-    }
+    if (error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE) FailTls("", error);
     return false;
   }
   const auto put = send(socket_, from, unsent(), MSG_NOSIGNAL);
@@ -244,7 +375,8 @@ bool Transport::SendSome() {
 
 void Transport::WatchFor() {
   std::uint32_t wanted = kReadable;
-  if (phase_ == Phase::kShakingHands && handshake_wants_write_) wanted = kWritable;
+  const bool shaking = phase_ == Phase::kShakingHands || phase_ == Phase::kMeetingProxy;
+  if (shaking && handshake_wants_write_) wanted = kWritable;
   if (phase_ == Phase::kOpen && unsent() > 0) wanted |= kWritable;
   if (wanted == watched_for_) return;
   watched_for_ = wanted;
@@ -254,21 +386,37 @@ void Transport::WatchFor() {
 // ---- the end ----
 
 void Transport::CloseSocket() {
-  if (ssl_ != nullptr) SSL_free(ssl_);
-  ssl_ = nullptr;
+  loop_.Cancel(next_attempt_);
+  SSL_free(ssl_);
+  SSL_free(proxy_ssl_);  // after what runs inside of it
+  ssl_ = proxy_ssl_ = nullptr;
   if (socket_ < 0) return;
   loop_.Unwatch(socket_);
   close(socket_);
   socket_ = -1;
 }
 
-void Transport::Fail(std::string what) {
+void Transport::FailTls(std::string_view doing, int error) {
+  if (error == SSL_ERROR_ZERO_RETURN || error == SSL_ERROR_SYSCALL) {
+    return Fail(fmt::format("{}the server closed the connection", doing));
+  }
+  const int reason = ERR_GET_REASON(ERR_peek_error());
+  if (!RefusesUs(reason)) return Fail(fmt::format("{}{}", doing, TlsComplaint()));
+  Fail(fmt::format("the server does not accept our certificate: {}", TlsComplaint()),
+       ErrorKind::kInvalid);
+}
+
+void Transport::Fail(std::string what, ErrorKind kind) {
   if (phase_ == Phase::kClosed) return;
   phase_ = Phase::kClosed;
   loop_.Cancel(timeout_);
   timeout_ = {};
   CloseSocket();
-  const Error error{ErrorKind::kUnavailable, fmt::format("{}: {}", endpoint_.ToString(), what), {}};
+  const ProxyServer& proxy = endpoint_.proxy;
+  const std::string via = proxy.host.empty() ? ""
+                                             : fmt::format(" through the proxy {}",
+                                                           HostAndPort(proxy.host, proxy.port));
+  const Error error{kind, fmt::format("{}{}: {}", endpoint_.ToString(), via, what), {}};
   // Not from within a call of the one who is told: it may destroy us.
   loop_.Post([this, alive = alive_, error] {
     if (*alive) callbacks_.closed(error);

@@ -13,11 +13,20 @@
 
 namespace knx::net {
 
+// Passes bytes on to the endpoint when it is asked to, by HTTP's CONNECT.
+struct ProxyServer {
+  std::string host;  // empty: there is no proxy
+  int port = 0;
+  std::shared_ptr<const TlsContext> tls = {};  // between us and the proxy; empty: without TLS
+  std::string authorization = {};              // the value of Proxy-Authorization, if it wants one
+};
+
 struct Endpoint {
   std::string host;  // a name or an address
   int port = 0;
-  std::shared_ptr<const TlsContext> tls;  // empty: without TLS
-  std::string server_name;                // who the other side must be; empty: `host`
+  std::shared_ptr<const TlsContext> tls = {};  // empty: without TLS
+  std::string server_name = {};                // who the other side must be; empty: `host`
+  ProxyServer proxy = {};
 
   [[nodiscard]] std::string ToString() const;
 };
@@ -43,7 +52,15 @@ class Transport {
   [[nodiscard]] std::size_t unsent() const { return out_.size() - sent_; }
 
  private:
-  enum class Phase { kResolving, kConnecting, kShakingHands, kOpen, kClosed };
+  enum class Phase {
+    kResolving,
+    kConnecting,
+    kMeetingProxy,  // TLS with the proxy
+    kAskingProxy,
+    kShakingHands,
+    kOpen,
+    kClosed
+  };
   struct Resolution;
 
   void Resolve();
@@ -51,14 +68,22 @@ class Transport {
   void ConnectNext();
   void OnReady(std::uint32_t readiness);
   void OnConnected();
+  void MeetProxy();
+  void AskProxy();
+  void HearProxy();
+  void OnProxyAnswer();
+  void BeginTls();
   void ShakeHands();
   void Open();
   void Receive();
+  // Bytes read; 0: none now, or it has failed.
+  std::size_t ReadSome(char* into, std::size_t size);
   void Send();
   // False: nothing more can be sent now.
   bool SendSome();
   void WatchFor();
-  void Fail(std::string what);
+  void Fail(std::string what, ErrorKind kind = ErrorKind::kUnavailable);
+  void FailTls(std::string_view doing, int error);
   void CloseSocket();
 
   EventLoop& loop_;
@@ -67,9 +92,13 @@ class Transport {
   std::shared_ptr<Resolution> resolution_;
   std::size_t next_address_ = 0;
   Phase phase_ = Phase::kResolving;
+  Duration limit_;
   EventLoop::TimerId timeout_;
+  EventLoop::TimerId next_attempt_;  // when this address has had its share of the time
   int socket_ = -1;
   ssl_st* ssl_ = nullptr;
+  ssl_st* proxy_ssl_ = nullptr;  // what `ssl_` runs inside of
+  std::string proxy_answer_;
   std::uint32_t watched_for_ = 0;
   bool handshake_wants_write_ = false;
   std::string out_;

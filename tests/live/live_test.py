@@ -182,17 +182,45 @@ class WrongWay(unittest.TestCase):
         self.assertEqual(said, "kubenexus-scheduler: --kubeconfig: /none/config: cannot be read: "
                                "No such file or directory")
 
-    def test_a_proxy_is_not_gone_past(self):
+    @contextlib.contextmanager
+    def kubeconfig(self, server, more=""):
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as config:
             config.write("apiVersion: v1\nkind: Config\ncurrent-context: a\n"
                          "contexts: [{name: a, context: {cluster: c, user: u}}]\n"
-                         "clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1',"
-                         " proxy-url: 'http://127.0.0.1:2'}}]\n"
+                         f"clusters: [{{name: c, cluster: {{server: '{server}'{more}}}}}]\n"
                          "users: [{name: u, user: {token: abc}}]\n")
             config.flush()
-            code, said = self.run_with(f"--kubeconfig={config.name}")
-        self.assertEqual((code, said), (2, "kubenexus-scheduler: proxy-url: proxies are not "
-                                           "supported yet"))
+            yield f"--kubeconfig={config.name}"
+
+    def test_a_proxy_of_a_kind_that_is_not_supported_is_one_line(self):
+        with self.kubeconfig("https://127.0.0.1:1", ", proxy-url: 'socks5://127.0.0.1:2'") as flag:
+            self.assertEqual(self.run_with(flag),
+                             (2, "kubenexus-scheduler: proxy-url: socks5 is not supported, only "
+                                 "http and https"))
+
+    def test_a_server_that_is_down_is_waited_for_with_one_line(self):
+        for more, via in (("", ""), (", proxy-url: 'http://127.0.0.1:2'",
+                                     " through the proxy 127.0.0.1:2")):
+            with self.kubeconfig("https://127.0.0.1:1", more) as flag:
+                waiting = subprocess.Popen([PROGRAM, flag], stderr=subprocess.PIPE, text=True)
+                time.sleep(2)
+                waiting.send_signal(signal.SIGTERM)
+                _, said = waiting.communicate(timeout=15)
+            self.assertEqual(waiting.returncode, 0)
+            self.assertEqual([line.split(" ", 1)[1] for line in said.strip().splitlines()],
+                             [f"waiting for the API server: 127.0.0.1:1{via}: Connection refused"])
+
+    def test_what_no_waiting_mends_ends_it_with_one_line(self):
+        with ControlPlane("--without=kube-scheduler,kube-controller-manager") as plane:
+            with self.kubeconfig(plane.server) as flag:
+                code, said = self.run_with(flag)
+            self.assertEqual(code, 2)
+            self.assertIn("the server's certificate is not trusted: ", said)
+            with self.kubeconfig(plane.server, ", insecure-skip-tls-verify: true") as flag:
+                code, said = self.run_with(flag)
+            self.assertEqual(code, 2)
+            self.assertEqual(said, "kubenexus-scheduler: the API server does not accept our "
+                                   "credentials: Unauthorized")
 
 
 if __name__ == "__main__":

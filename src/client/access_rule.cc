@@ -1,0 +1,71 @@
+#include "client/access_rule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace knx::client {
+namespace {
+
+std::vector<std::string_view> PartsOf(std::string_view path) {
+  std::vector<std::string_view> parts;
+  while (!path.empty()) {
+    const std::size_t slash = std::min(path.find('/'), path.size());
+    if (slash > 0) parts.push_back(path.substr(0, slash));
+    path.remove_prefix(std::min(slash + 1, path.size()));
+  }
+  return parts;
+}
+
+struct Target {
+  std::string_view group;
+  std::string resource;  // with the part of an object: "pods/binding"
+  bool one_object = false;
+};
+
+// Of "/api/v1/namespaces/a/pods/b/binding" and its like; without a resource if it is something
+// else.
+Target TargetOf(std::string_view path) {
+  std::vector<std::string_view> parts = PartsOf(path.substr(0, path.find('?')));
+  Target target;
+  const bool in_group = !parts.empty() && parts[0] == "apis";
+  const std::size_t before = in_group ? 3 : 2;  // "apis", group, version; or "api", version
+  if (parts.size() <= before || (!in_group && parts[0] != "api")) return target;
+  if (in_group) target.group = parts[1];
+  parts.erase(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(before));
+  // "namespaces/a/pods" are pods, "namespaces/a" is a namespace.
+  if (parts[0] == "namespaces" && parts.size() > 2) parts.erase(parts.begin(), parts.begin() + 2);
+  target.resource = parts[0];
+  target.one_object = parts.size() > 1;
+  if (parts.size() > 2) target.resource += fmt::format("/{}", parts[2]);
+  return target;
+}
+
+struct Verbs {
+  std::string_view said, needed;
+};
+
+Verbs VerbsOf(std::string_view method, bool one_object) {
+  if (method == "POST") return {"create", "create"};
+  if (method == "PUT") return {"update", "update"};
+  if (method == "PATCH") return {"patch", "patch"};
+  if (method == "DELETE") return {"delete", "delete"};
+  return one_object ? Verbs{"get", "get"} : Verbs{"list", "list, watch"};
+}
+
+}  // namespace
+
+std::string NotAllowed(std::string_view method, std::string_view path) {
+  const Target target = TargetOf(path);
+  const Verbs verbs = VerbsOf(method, target.one_object);
+  if (target.resource.empty()) {
+    return fmt::format("not allowed to {} {}", method, path.substr(0, path.find('?')));
+  }
+  return fmt::format(
+      "not allowed to {} {}: the ClusterRole needs apiGroups: [\"{}\"], resources: [{}], "
+      "verbs: [{}]",
+      verbs.said, target.resource, target.group, target.resource, verbs.needed);
+}
+
+}  // namespace knx::client

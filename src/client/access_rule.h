@@ -1,0 +1,14 @@
+// What a call needs to be allowed, said as the rule of a role that allows it: whoever reads it can
+// copy it into the role.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace knx::client {
+
+// For an answer of 403: "not allowed to list nodes: the ClusterRole needs apiGroups: [""],
+// resources: [nodes], verbs: [list, watch]". The path may have a query.
+std::string NotAllowed(std::string_view method, std::string_view path);
+
+}  // namespace knx::client

@@ -1,0 +1,271 @@
+#include "client/api_client.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "client/first_contact.h"
+#include "client/pod_writer.h"
+#include "client/testing/api_server.h"
+#include "client/testing/wire.h"
+#include "client/volume_writer.h"
+#include "net/testing/certificates.h"
+#include "net/testing/run_until.h"
+
+namespace knx::client {
+namespace {
+
+using net::testing::RunFor;
+using net::testing::RunUntil;
+using testing::ApiServer;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::JsonStatus;
+
+class ApiClientTest : public ::testing::Test {
+ protected:
+  ApiClient::Options Reach() {
+    return {.endpoint = server_.endpoint(),
+            .log = [this](std::string_view line) { said_.emplace_back(line); }};
+  }
+  void Connect() { api_ = std::make_unique<ApiClient>(loop_, Reach()); }
+  // What comes of one call.
+  Status Call(ApiClient::Call call = {.path = "/x"}) {
+    if (api_ == nullptr) Connect();
+    std::optional<Status> got;
+    api_->Send(std::move(call), [&](const Status& outcome) { got = outcome; });
+    EXPECT_TRUE(RunUntil(loop_, [&] { return got.has_value(); }));
+    return got.value_or(InvalidError("never answered"));
+  }
+
+  net::EventLoop loop_;
+  ApiServer server_{loop_};
+  std::vector<std::string> said_;
+  std::unique_ptr<ApiClient> api_;
+};
+
+TEST_F(ApiClientTest, TellsByItsKindWhatTheServerRefuses) {
+  struct Case {
+    int status;
+    std::string body;
+    ErrorKind kind;
+    std::string want;
+  };
+  const Case cases[] = {
+      {409, JsonStatus(409, "somebody was faster"), ErrorKind::kConflict, "somebody was faster"},
+      {404, JsonStatus(404, "not found"), ErrorKind::kNotFound, "not found"},
+      {422, JsonStatus(422, "spec: invalid"), ErrorKind::kInvalid, "spec: invalid"},
+      {429, JsonStatus(429, "later"), ErrorKind::kUnavailable, "later"},
+      {500, testing::WireStatus(500, "InternalError", "in protobuf"), ErrorKind::kUnavailable,
+       "in protobuf"},
+      {503, "", ErrorKind::kUnavailable, "the server answers 503"},
+      {502, "<html>\nno JSON", ErrorKind::kUnavailable, "<html> no JSON"},
+      {400, "{\"message\":", ErrorKind::kInvalid, "{\"message\":"},
+  };
+  for (const Case& c : cases) {
+    server_.NextAnswer(c.status, c.body);
+    const Status got = Call();
+    ASSERT_FALSE(got.ok());
+    EXPECT_EQ(got.error().kind, c.kind) << c.status;
+    EXPECT_EQ(got.error().message, c.want);
+  }
+  // Each was asked for once: what the server may have done is not asked for again.
+  EXPECT_EQ(server_.asked().size(), std::size(cases));
+}
+
+TEST_F(ApiClientTest, ComesBackWhenTheServerSaysWhen) {
+  for (const int status : {429, 503}) {
+    server_.NextAnswer(status, "", {{"retry-after", "0"}});
+    server_.NextAnswer(200, "");
+    EXPECT_TRUE(Call().ok());
+  }
+  EXPECT_EQ(server_.asked().size(), 4U);
+  server_.NextAnswer(429, JsonStatus(429, "at noon"), {{"retry-after", "Fri, 31 Dec 1999"}});
+  EXPECT_FALSE(Call().ok());
+  server_.NextAnswer(409, "", {{"retry-after", "0"}});
+  EXPECT_FALSE(Call().ok());
+  EXPECT_EQ(server_.asked().size(), 6U);
+}
+
+TEST_F(ApiClientTest, GivesUpOnAServerThatAlwaysSaysLater) {
+  server_.Otherwise([](ApiServer& server, const ApiServer::Asked& asked) {
+    server.http().Answer(asked, 429, "", {{"retry-after", "0"}});
+  });
+  EXPECT_FALSE(Call().ok());
+  EXPECT_EQ(server_.asked().size(), 10U);
+  EXPECT_EQ(api_->urgent_calls(), 0U);
+}
+
+TEST_F(ApiClientTest, SendsAgainWhatWasRefusedOrAboveTheLastOfAGoAway) {
+  server_.Next(
+      [](ApiServer& server, const ApiServer::Asked& asked) { server.http().Reset(asked, 7); });
+  server_.Next([](ApiServer& server, const ApiServer::Asked& asked) {
+    server.http().GoAway(asked.connection, asked.stream - 2);
+  });
+  server_.NextAnswer(201, "");
+  EXPECT_TRUE(Call({.method = "POST", .path = "/bind", .body = "{}"}).ok());
+  ASSERT_EQ(server_.asked().size(), 3U);
+  EXPECT_EQ(server_.http().accepted(), 2U);
+  EXPECT_EQ(server_.asked()[2].body, "{}");
+}
+
+TEST_F(ApiClientTest, DoesNotSendAgainWhatMayHaveBeenDone) {
+  server_.Next([](ApiServer& server, const ApiServer::Asked& asked) {
+    server.http().Cut(asked.connection);
+  });
+  const Status got = Call({.method = "POST", .path = "/bind", .body = "{}"});
+  EXPECT_FALSE(got.ok());
+  EXPECT_EQ(got.error().kind, ErrorKind::kUnavailable);
+  RunFor(loop_, Duration::Milliseconds(100));
+  EXPECT_EQ(server_.asked().size(), 1U);
+}
+
+TEST_F(ApiClientTest, AnAnswerThatIsTooLongIsNone) {
+  server_.NextAnswer(200, std::string((std::size_t{64} << 20) + 1, 'x'));
+  const Status got = Call();
+  ASSERT_FALSE(got.ok());
+  EXPECT_EQ(got.error().message, "an answer of more than 67108864 bytes");
+}
+
+TEST_F(ApiClientTest, SaysOnceWhichRuleIsMissing) {
+  Connect();
+  PodWriter pods(*api_);
+  int done = 0;
+  for (int i = 0; i < 5; ++i) {
+    server_.NextAnswer(403, JsonStatus(403, "forbidden"));
+    pods.Bind({"ns", "pod", "uid"}, "node", [&](const Status& outcome) {
+      ++done;
+      EXPECT_EQ(outcome.error().message, "forbidden");
+    });
+  }
+  ASSERT_TRUE(RunUntil(loop_, [&] { return done == 5; }));
+  EXPECT_THAT(said_, ElementsAre("not allowed to create pods/binding: the ClusterRole needs "
+                                 "apiGroups: [\"\"], resources: [pods/binding], verbs: [create]"));
+}
+
+TEST_F(ApiClientTest, After401AsksOnceAgainWithOtherCredentialsIfThereAreSome) {
+  Authorization now("Bearer one", 1);
+  std::vector<std::uint64_t> refused;
+  ApiClient::Options options = Reach();
+  options.authorization = [&] { return now; };
+  options.refused = [&](std::uint64_t generation) {
+    refused.push_back(generation);
+    now = Authorization("Bearer two", 2);
+  };
+  api_ = std::make_unique<ApiClient>(loop_, options);
+  server_.NextAnswer(401, JsonStatus(401, "Unauthorized"));
+  server_.NextAnswer(200, "");
+  EXPECT_TRUE(Call().ok());
+  EXPECT_EQ(net::FindHeader(server_.asked()[0].headers, "authorization"), "Bearer one");
+  EXPECT_EQ(net::FindHeader(server_.asked()[1].headers, "authorization"), "Bearer two");
+  // There are no others this time.
+  server_.NextAnswer(401, JsonStatus(401, "Unauthorized"));
+  const Status got = Call();
+  EXPECT_EQ(got.error().message, "Unauthorized");
+  EXPECT_THAT(refused, ElementsAre(1, 2));
+  EXPECT_EQ(server_.asked().size(), 3U);
+}
+
+TEST_F(ApiClientTest, After401WaitsForCredentialsThatAreBeingFetched) {
+  Authorization now("Bearer one", 1);
+  ApiClient::Options options = Reach();
+  options.authorization = [&] { return now; };
+  options.refused = [&](std::uint64_t) {
+    now.pending = true;
+    loop_.After(Duration::Milliseconds(50), [&] { now = Authorization("Bearer two", 2); });
+  };
+  api_ = std::make_unique<ApiClient>(loop_, options);
+  server_.NextAnswer(401, "");
+  server_.NextAnswer(200, "");
+  EXPECT_TRUE(Call().ok());
+  EXPECT_EQ(net::FindHeader(server_.asked()[1].headers, "authorization"), "Bearer two");
+}
+
+TEST_F(ApiClientTest, WritesWhatTheServerExpects) {
+  Connect();
+  PodWriter pods(*api_);
+  VolumeWriter volumes(*api_);
+  int done = 0;
+  const auto count = [&](const Status& outcome) { done += outcome.ok() ? 1 : 0; };
+  for (int i = 0; i < 5; ++i) server_.NextAnswer(200, "{}");
+  pods.Bind({"ns", "p\"1", "u"}, "n1", count);
+  pods.PatchStatus({"ns", "p", "u"}, PodCondition{"PodScheduled", "False", "R", "m", 3}, "",
+                   Time{1'800'000'000'999'000'000}, count);
+  pods.Delete({"ns", "p", "u"}, count);
+  volumes.SelectNode({"ns", "c", "u"}, "n1", "7", count);
+  volumes.SetAside("v", {"ns", "c", "u"}, true, "8", count);
+  ASSERT_TRUE(RunUntil(loop_, [&] { return done == 5; }));
+  const auto& asked = server_.asked();
+  EXPECT_THAT(asked[0].body, HasSubstr(R"("name":"p\"1","uid":"u"},"target":{"kind":"Node")"));
+  EXPECT_THAT(asked[1].body, HasSubstr(R"("nominatedNodeName":null)"));
+  EXPECT_THAT(asked[1].body, HasSubstr(R"("observedGeneration":3)"));
+  EXPECT_THAT(asked[2].body, HasSubstr(R"("preconditions":{"uid":"u"})"));
+  EXPECT_EQ(asked[3].path, "/api/v1/namespaces/ns/persistentvolumeclaims/c");
+  EXPECT_THAT(asked[4].body, HasSubstr(R"("resourceVersion":"8")"));
+}
+
+// ---- the first contact ----
+
+class FirstContactTest : public ApiClientTest {
+ protected:
+  std::optional<Status> Contact(bool credentials_may_change,
+                                Duration limit = Duration::Seconds(10)) {
+    if (api_ == nullptr) Connect();
+    std::optional<Status> got;
+    const FirstContact contact(loop_, *api_, credentials_may_change,
+                               [&](const Status& outcome) { got = outcome; });
+    RunUntil(loop_, [&] { return got.has_value(); }, limit);
+    return got;
+  }
+};
+
+TEST_F(FirstContactTest, IsMadeByAnyAnswerButFrom401And5xx) {
+  for (const int status : {200, 403, 404}) {
+    server_.NextAnswer(status, "{}");
+    EXPECT_TRUE(Contact(false).value().ok());
+  }
+}
+
+TEST_F(FirstContactTest, FailsForGoodWhereNoWaitingMendsIt) {
+  server_.NextAnswer(401, JsonStatus(401, "Unauthorized"));
+  EXPECT_EQ(Contact(false).value().error().message,
+            "the API server does not accept our credentials: Unauthorized");
+  const net::testing::CertificateAuthority ours, theirs;
+  const auto identity = theirs.Sign("IP:127.0.0.1");
+  ApiServer secured(loop_, {.cert_pem = identity.cert_pem, .key_pem = identity.key_pem});
+  ApiClient::Options options = Reach();
+  options.endpoint.port = secured.http().port();
+  net::TlsOptions tls;
+  tls.ca_pem = ours.cert_pem();
+  options.endpoint.tls = *net::TlsContext::MakeClient(tls);
+  api_ = std::make_unique<ApiClient>(loop_, options);
+  const Status got = Contact(true).value();
+  EXPECT_THAT(got.error().message, HasSubstr("the server's certificate is not trusted"));
+  EXPECT_THAT(said_, ElementsAre());
+}
+
+TEST_F(FirstContactTest, WaitsForAServerThatIsDownAndSaysSoOnce) {
+  for (int i = 0; i < 2; ++i) server_.NextAnswer(503, JsonStatus(503, "starting"));
+  server_.NextAnswer(200, "{}");
+  EXPECT_TRUE(Contact(false).value().ok());
+  EXPECT_THAT(said_, ElementsAre("waiting for the API server: starting"));
+  server_.http().StopListening();
+  server_.http().CutAll();
+  RunFor(loop_, Duration::Milliseconds(20));
+  said_.clear();
+  EXPECT_FALSE(Contact(true, Duration::Seconds(1)).has_value());
+  EXPECT_THAT(
+      said_, ElementsAre(fmt::format("waiting for the API server: 127.0.0.1:{}: Connection refused",
+                                     server_.http().port())));
+}
+
+TEST_F(FirstContactTest, WaitsForCredentialsThatMayBecomeOthers) {
+  server_.NextAnswer(401, JsonStatus(401, "Unauthorized"));
+  server_.NextAnswer(200, "{}");
+  EXPECT_TRUE(Contact(true).value().ok());
+}
+
+}  // namespace
+}  // namespace knx::client

@@ -1,0 +1,150 @@
+#include "client/event_recorder.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "client/testing/api_server.h"
+#include "client/testing/wire.h"
+#include "net/testing/run_until.h"
+
+namespace knx::client {
+namespace {
+
+using net::testing::RunFor;
+using net::testing::RunUntil;
+using testing::ApiServer;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr Time kBegin{1'800'000'000'123'456'789};
+
+PodEvent Failed(Duration after, std::string note = "0/1 nodes") {
+  PodEvent event;
+  event.regarding = {"ns", "pod", "uid"};
+  event.warning = true;
+  event.reason = "FailedScheduling";
+  event.action = "Scheduling";
+  event.note = std::move(note);
+  event.controller = "default-scheduler";
+  event.instance = "default-scheduler-host";
+  event.when = kBegin + after;
+  return event;
+}
+
+class EventRecorderTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    server_.Otherwise([this](ApiServer& server, const ApiServer::Asked& asked) {
+      const bool refused = asked.method == "PATCH" && patches_are_late_;
+      server.http().Answer(asked, refused ? 404 : 200, refused ? "{}" : "");
+    });
+  }
+  // Waits until nothing is on its way.
+  void Record(const PodEvent& event) {
+    int done = 0;
+    recorder_.Record(event, [&](const Status& outcome) {
+      EXPECT_TRUE(outcome.ok());
+      ++done;
+    });
+    ASSERT_TRUE(RunUntil(loop_, [&] { return done == 1; }));
+  }
+  [[nodiscard]] std::vector<std::string> Asked() const {
+    std::vector<std::string> out;
+    for (const auto& asked : server_.asked()) {
+      out.push_back(asked.method == "POST" ? "POST" : "PATCH " + asked.body);
+    }
+    return out;
+  }
+
+  net::EventLoop loop_;
+  ApiServer server_{loop_};
+  ApiClient api_{loop_, {.endpoint = server_.endpoint()}};
+  EventRecorder recorder_{api_};
+  bool patches_are_late_ = false;
+};
+
+TEST_F(EventRecorderTest, WritesAnEventAsKubernetesHasThem) {
+  PodEvent event = Failed({});
+  event.related = PodName{"ns", "other", "uid2"};
+  Record(event);
+  const auto& asked = server_.asked()[0];
+  EXPECT_EQ(asked.path, "/apis/events.k8s.io/v1/namespaces/ns/events");
+  EXPECT_EQ(
+      asked.body,
+      fmt::format(
+          R"({{"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":{{"namespace":"ns","name":"pod.{:x}.1"}},)"
+          R"("eventTime":"2027-01-15T08:00:00.123456Z","reportingController":"default-scheduler",)"
+          R"("reportingInstance":"default-scheduler-host","action":"Scheduling",)"
+          R"("reason":"FailedScheduling","regarding":{{"apiVersion":"v1","kind":"Pod",)"
+          R"("namespace":"ns","name":"pod","uid":"uid"}},"related":{{"apiVersion":"v1","kind":"Pod",)"
+          R"("namespace":"ns","name":"other","uid":"uid2"}},"note":"0/1 nodes","type":"Warning"}})",
+          kBegin.ns));
+}
+
+TEST_F(EventRecorderTest, CountsRepeatsInTheFirstOne) {
+  for (int i = 0; i < 6; ++i) Record(Failed(Duration::Seconds(i)));
+  EXPECT_THAT(
+      Asked(),
+      ElementsAre(
+          "POST",
+          R"(PATCH {"series":{"count":2,"lastObservedTime":"2027-01-15T08:00:01.123456Z"}})",
+          R"(PATCH {"series":{"count":4,"lastObservedTime":"2027-01-15T08:00:03.123456Z"}})"));
+  EXPECT_EQ(server_.asked()[1].path,
+            fmt::format("/apis/events.k8s.io/v1/namespaces/ns/events/pod.{:x}.1", kBegin.ns));
+  EXPECT_EQ(net::FindHeader(server_.asked()[1].headers, "content-type"),
+            "application/strategic-merge-patch+json");
+  // What was counted is written after a minute at the latest that something comes.
+  Record(Failed(Duration::Seconds(70)));
+  EXPECT_THAT(Asked().back(), HasSubstr("\"count\":7"));
+}
+
+TEST_F(EventRecorderTest, WhatDiffersOrComesLateIsAnotherEvent) {
+  Record(Failed({}));
+  Record(Failed(Duration::Seconds(1), "0/2 nodes"));
+  Record(Failed(Duration::Minutes(6)));
+  EXPECT_THAT(Asked(), ElementsAre("POST", "POST", "POST"));
+}
+
+TEST_F(EventRecorderTest, AnEventThatIsGoneIsWrittenAnew) {
+  Record(Failed({}));
+  patches_are_late_ = true;
+  Record(Failed(Duration::Seconds(1)));
+  patches_are_late_ = false;
+  Record(Failed(Duration::Seconds(2)));
+  EXPECT_THAT(Asked(),
+              ElementsAre("POST", HasSubstr("\"count\":2"), "POST", HasSubstr("\"count\":2")));
+  EXPECT_NE(server_.asked()[1].path, server_.asked()[3].path);
+}
+
+TEST_F(EventRecorderTest, RepeatsBeforeTheFirstIsWrittenWaitForIt) {
+  int done = 0;
+  for (int i = 0; i < 5; ++i) {
+    recorder_.Record(Failed(Duration::Seconds(i)), [&](const Status&) { ++done; });
+  }
+  ASSERT_TRUE(RunUntil(loop_, [&] { return done == 5; }));
+  EXPECT_THAT(Asked(), ElementsAre("POST", HasSubstr("\"count\":5")));
+}
+
+TEST_F(EventRecorderTest, AnEventThatCouldNotBeWrittenIsNotCountedIn) {
+  server_.NextAnswer(500, "");
+  std::optional<bool> ok;
+  recorder_.Record(Failed({}), [&](const Status& outcome) { ok = outcome.ok(); });
+  ASSERT_TRUE(RunUntil(loop_, [&] { return ok.has_value(); }));
+  EXPECT_FALSE(*ok);
+  Record(Failed(Duration::Seconds(1)));
+  EXPECT_THAT(Asked(), ElementsAre("POST", "POST"));
+}
+
+TEST_F(EventRecorderTest, RemembersOnlySoMany) {
+  int done = 0;
+  constexpr int kMany = 10'500;
+  for (int i = 0; i < kMany; ++i) {
+    recorder_.Record(Failed({}, std::to_string(i)), [&](const Status&) { ++done; });
+  }
+  EXPECT_LE(recorder_.remembered(), 10'000U);
+  ASSERT_TRUE(RunUntil(loop_, [&] { return done == kMany; }, Duration::Seconds(60)));
+}
+
+}  // namespace
+}  // namespace knx::client

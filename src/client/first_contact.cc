@@ -1,0 +1,65 @@
+#include "client/first_contact.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace knx::client {
+namespace {
+
+constexpr Duration kFirstTimeout = Duration::Seconds(15);
+
+bool IsDown(int status) {
+  constexpr int kTooMany = 429, kFirstOfServer = 500;
+  return status == kTooMany || status >= kFirstOfServer;
+}
+
+}  // namespace
+
+FirstContact::FirstContact(net::EventLoop& loop, ApiClient& api, bool credentials_may_change,
+                           std::function<void(const Status& outcome)> done)
+    : loop_(loop),
+      api_(api),
+      credentials_may_change_(credentials_may_change),
+      done_(std::move(done)) {
+  Ask();
+}
+
+FirstContact::~FirstContact() {
+  *alive_ = false;
+  loop_.Cancel(retry_);
+}
+
+void FirstContact::Ask() {
+  // Not urgent: who ends us does not wait for it.
+  api_.Send({.path = "/version", .timeout = kFirstTimeout, .urgent = false, .attempts = 1},
+            ApiClient::Done([this, alive = alive_](const Result<Response>& response) {
+              if (*alive) OnAnswer(response);
+            }));
+}
+
+void FirstContact::OnAnswer(const Result<Response>& response) {
+  if (!response.ok()) {
+    if (response.error().kind == ErrorKind::kInvalid) return done_(response.error());
+    return AskLater(response.error());
+  }
+  constexpr int kNotKnown = 401;
+  if (response->status == kNotKnown) {
+    const Error error = InvalidError(fmt::format(
+        "the API server does not accept our credentials: {}", ErrorOf(*response).message));
+    return credentials_may_change_ ? AskLater(error) : done_(error);
+  }
+  if (IsDown(response->status)) return AskLater(ErrorOf(*response));
+  api_.troubles().ServerWorks();
+  done_(Ok());
+}
+
+void FirstContact::AskLater(const Error& error) {
+  api_.troubles().ReportServer(fmt::format("waiting for the API server: {}", error.message));
+  retry_ = loop_.After(backoff_.Next(), [this] {
+    retry_ = {};
+    Ask();
+  });
+}
+
+}  // namespace knx::client

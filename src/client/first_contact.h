@@ -1,0 +1,39 @@
+// The first call to an API server, before anything else is asked of it: finds out what no waiting
+// can mend, such as a certificate that is not trusted, and waits for a server that is only down.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "base/result.h"
+#include "client/api_client.h"
+#include "net/backoff.h"
+#include "net/event_loop.h"
+
+namespace knx::client {
+
+class FirstContact {
+ public:
+  // `done` is told once: the server answers, or why it never will. Where credentials may become
+  // others by themselves, a 401 is waited out.
+  FirstContact(net::EventLoop& loop, ApiClient& api, bool credentials_may_change,
+               std::function<void(const Status& outcome)> done);
+  ~FirstContact();
+  FirstContact(const FirstContact&) = delete;
+  FirstContact& operator=(const FirstContact&) = delete;
+
+ private:
+  void Ask();
+  void OnAnswer(const Result<Response>& response);
+  void AskLater(const Error& error);
+
+  net::EventLoop& loop_;
+  ApiClient& api_;
+  bool credentials_may_change_;
+  std::function<void(const Status& outcome)> done_;
+  net::Backoff backoff_{Duration::Milliseconds(500), Duration::Seconds(10)};
+  net::EventLoop::TimerId retry_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace knx::client

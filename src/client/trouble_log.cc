@@ -1,0 +1,41 @@
+#include "client/trouble_log.h"
+
+#include <utility>
+
+namespace knx::client {
+namespace {
+
+constexpr Duration kSilence = Duration::Minutes(5);
+// Different things that are remembered as said. With more of them all are forgotten.
+constexpr std::size_t kMostRemembered = 1000;
+
+}  // namespace
+
+TroubleLog::TroubleLog(Say say, std::function<Time()> now)
+    : say_(std::move(say)), now_(std::move(now)) {}
+
+void TroubleLog::Report(std::string_view what) { Report(what, false); }
+
+void TroubleLog::ReportServer(std::string_view what) {
+  server_trouble_ = true;
+  Report(what, true);
+}
+
+void TroubleLog::ServerWorks() {
+  if (!std::exchange(server_trouble_, false)) return;
+  std::erase_if(said_, [](const auto& said) { return said.second.server; });
+}
+
+void TroubleLog::Report(std::string_view what, bool server) {
+  const Time now = now_();
+  if (const auto found = said_.find(what); found != said_.end()) {
+    if (now - found->second.when < kSilence) return;
+    found->second.when = now;
+  } else {
+    if (said_.size() >= kMostRemembered) said_.clear();
+    said_.emplace(what, Said{now, server});
+  }
+  if (say_) say_(what);
+}
+
+}  // namespace knx::client

@@ -1,0 +1,39 @@
+// Says what is wrong once. The same is said again only after some minutes, or when things had gone
+// well in between: a server that is down is one line, however many ask it and how often.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/time.h"
+
+namespace knx::client {
+
+class TroubleLog {
+ public:
+  using Say = std::function<void(std::string_view line)>;
+  // Without `say` nobody hears anything.
+  TroubleLog(Say say, std::function<Time()> now);
+
+  void Report(std::string_view what);
+  // What concerns the whole server, such as a lost connection, is over: the next time it is news.
+  void ReportServer(std::string_view what);
+  void ServerWorks();
+
+ private:
+  struct Said {
+    Time when;
+    bool server = false;
+  };
+  void Report(std::string_view what, bool server);
+
+  Say say_;
+  std::function<Time()> now_;
+  std::map<std::string, Said, std::less<>> said_;
+  bool server_trouble_ = false;
+};
+
+}  // namespace knx::client

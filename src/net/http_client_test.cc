@@ -1,0 +1,403 @@
+#include "net/http_client.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "net/testing/heard.h"
+#include "net/testing/http2_server.h"
+#include "net/testing/run_until.h"
+
+namespace knx::net {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::Heard;
+using testing::HeardSink;
+using testing::Http2Server;
+using testing::RunFor;
+using testing::RunUntil;
+
+constexpr std::uint32_t kRefusedStream = 7, kInternalError = 2;
+const std::string kLoopback = "127.0.0.1";
+
+// A client and a server that it talks to, on one loop.
+class HttpClientTest : public ::testing::Test {
+ protected:
+  using Asked = Http2Server::Asked;
+
+  void Serve(Http2Server::Options options, std::function<void(const Asked&)> handler) {
+    server_ = std::make_unique<Http2Server>(loop_, std::move(options), std::move(handler));
+  }
+  void Connect(std::size_t connections = 1, Http2Connection::Timing timing = {}) {
+    client_ = std::make_unique<HttpClient>(
+        loop_, HttpClient::Options{.endpoint = {.host = kLoopback, .port = server_->port()},
+                                   .connections = connections,
+                                   .timing = timing});
+  }
+  std::shared_ptr<Heard> Send(Request request) {
+    auto heard = std::make_shared<Heard>();
+    last_id_ = client_->Send(std::move(request), std::make_unique<HeardSink>(heard));
+    return heard;
+  }
+  std::shared_ptr<Heard> Get(std::string path) { return Send({.path = std::move(path)}); }
+  bool Done(const std::vector<std::shared_ptr<Heard>>& all) {
+    return RunUntil(loop_, [&all] {
+      return std::all_of(all.begin(), all.end(), [](const auto& one) { return one->dones > 0; });
+    });
+  }
+
+  EventLoop loop_;
+  std::unique_ptr<Http2Server> server_;
+  std::unique_ptr<HttpClient> client_;
+  HttpClient::RequestId last_id_ = 0;
+};
+
+TEST_F(HttpClientTest, CarriesARequestThereAndItsAnswerBack) {
+  Asked got;
+  Serve({}, [&](const Asked& asked) {
+    got = asked;
+    server_->Answer(asked, 201, "made", {{"x-of", "the server"}});
+  });
+  Connect();
+  const auto heard = Send({.method = "POST",
+                           .path = "/a?b=c",
+                           .headers = {{"x-of", "the client"}},
+                           .body = "what to make"});
+  ASSERT_TRUE(Done({heard}));
+  EXPECT_TRUE(heard->ok);
+  EXPECT_EQ(heard->status, 201);
+  EXPECT_EQ(heard->body, "made");
+  EXPECT_EQ(FindHeader(heard->headers, "x-of"), "the server");
+  EXPECT_EQ(got.method + " " + got.path + " " + got.body, "POST /a?b=c what to make");
+  EXPECT_EQ(FindHeader(got.headers, "x-of"), "the client");
+  EXPECT_EQ(FindHeader(got.headers, ":authority"), fmt::format("127.0.0.1:{}", server_->port()));
+  EXPECT_EQ(client_->outstanding(), 0U);
+}
+
+TEST_F(HttpClientTest, CarriesBodiesThatAreLargerThanAnyWindow) {
+  const std::string large(std::size_t{9} << 20, 'x');
+  Serve({}, [&](const Asked& asked) { server_->Answer(asked, 200, asked.body + "!"); });
+  Connect();
+  const auto heard = Send({.method = "POST", .path = "/", .body = large});
+  ASSERT_TRUE(Done({heard}));
+  EXPECT_TRUE(heard->ok) << heard->error;
+  EXPECT_EQ(heard->body.size(), large.size() + 1);
+}
+
+TEST_F(HttpClientTest, AServerThatTakesNoMoreOfABodyIsNotWaitedForForever) {
+  Serve({.grants_window = false}, [](const Asked&) { FAIL(); });
+  Connect();
+  const auto heard = Send({.method = "POST",
+                           .path = "/",
+                           .body = std::string(1 << 20, 'x'),
+                           .timeout = Duration::Milliseconds(100)});
+  ASSERT_TRUE(Done({heard}));
+  EXPECT_FALSE(heard->ok);
+  EXPECT_FALSE(heard->unsent);
+  EXPECT_THAT(heard->error, HasSubstr("no answer within 100ms"));
+}
+
+TEST_F(HttpClientTest, WhatIsRefusedWasCertainlyNotActedUponAndWhatFailsMayHaveBeen) {
+  Serve({}, [&](const Asked& asked) {
+    server_->Reset(asked, asked.path == "/refused" ? kRefusedStream : kInternalError);
+  });
+  Connect();
+  const auto refused = Get("/refused"), failed = Get("/failed");
+  ASSERT_TRUE(Done({refused, failed}));
+  EXPECT_TRUE(refused->unsent);
+  EXPECT_FALSE(failed->unsent);
+  EXPECT_FALSE(refused->ok || failed->ok);
+  EXPECT_EQ(server_->accepted(), 1U);  // the connection is none the worse for it
+}
+
+TEST_F(HttpClientTest, WhatIsAboveTheLastOfAGoAwayWasNotActedUponAndTheRestIsStillAnswered) {
+  std::vector<Asked> asked_for;
+  Serve({}, [&](const Asked& asked) {
+    if (asked.connection > 1) return server_->Answer(asked, 200, "elsewhere");
+    asked_for.push_back(asked);
+    if (asked_for.size() < 3) return;
+    server_->GoAway(asked.connection, asked_for[0].stream);
+    loop_.After(Duration::Milliseconds(50), [&] { server_->Answer(asked_for[0], 200, "late"); });
+  });
+  Connect();
+  const auto first = Get("/1"), second = Get("/2"), third = Get("/3");
+  ASSERT_TRUE(Done({second, third}));
+  EXPECT_TRUE(second->unsent && third->unsent);
+  // The connection that is about to close does not keep a new one from being made.
+  const auto fourth = Get("/4");
+  ASSERT_TRUE(Done({fourth}));
+  EXPECT_EQ(fourth->body, "elsewhere");
+  EXPECT_EQ(first->dones, 0);
+  ASSERT_TRUE(Done({first}));
+  EXPECT_EQ(first->body, "late");
+  EXPECT_TRUE(RunUntil(loop_, [&] { return server_->connected() == 1; }));
+}
+
+TEST_F(HttpClientTest, WhatWaitedInAConnectionThatGoesAwayWasNotActedUpon) {
+  // The server takes one at a time, which the client learns when it has handed over three.
+  std::vector<Asked> seen;
+  Serve({.most_streams = 1}, [&](const Asked& asked) {
+    seen.push_back(asked);
+    if (seen.size() == 1) server_->GoAway(asked.connection, asked.stream);
+  });
+  Connect();
+  const auto first = Get("/1"), second = Get("/2"), third = Get("/3");
+  ASSERT_TRUE(Done({second, third}));
+  EXPECT_TRUE(second->unsent && third->unsent);
+  EXPECT_EQ(first->dones, 0);
+}
+
+TEST_F(HttpClientTest, KeepsToTheNumberOfRequestsThatTheServerTakesAtATime) {
+  std::vector<Asked> open;
+  std::size_t most_open = 0;
+  Serve({.most_streams = 3}, [&](const Asked& asked) {
+    open.push_back(asked);
+    most_open = std::max(most_open, open.size());
+    loop_.After(Duration::Milliseconds(1), [&, asked] {
+      std::erase_if(open, [&](const Asked& one) { return one.stream == asked.stream; });
+      server_->Answer(asked, 200, "");
+    });
+  });
+  Connect();
+  ASSERT_TRUE(Done({Get("/first")}));
+  std::vector<std::shared_ptr<Heard>> all;
+  for (int i = 0; i < 30; ++i) all.push_back(Get("/"));
+  ASSERT_TRUE(Done(all));
+  for (const auto& one : all) EXPECT_TRUE(one->ok && one->dones == 1);
+  EXPECT_EQ(most_open, 3U);
+}
+
+TEST_F(HttpClientTest, WhereRequestsWaitTheUrgentOnesGoFirst) {
+  std::vector<std::string> order;
+  std::optional<Asked> holding;
+  Serve({.most_streams = 1}, [&](const Asked& asked) {
+    if (asked.path == "/hold") {
+      holding = asked;
+      return;
+    }
+    order.push_back(asked.path);
+    server_->Answer(asked, 200, "");
+  });
+  Connect();
+  ASSERT_TRUE(Done({Get("/first")}));
+  const auto hold = Get("/hold");
+  ASSERT_TRUE(RunUntil(loop_, [&] { return holding.has_value(); }));
+  std::vector<std::shared_ptr<Heard>> all;
+  all.push_back(Send({.path = "/patient", .urgent = false}));
+  all.push_back(Get("/urgent"));
+  server_->Answer(*holding, 200, "");
+  ASSERT_TRUE(Done(all));
+  EXPECT_THAT(order, ::testing::ElementsAre("/first", "/urgent", "/patient"));
+}
+
+TEST_F(HttpClientTest, ManyConnectionsShareTheWork) {
+  std::set<std::uint64_t> used;
+  std::vector<Asked> open;
+  Serve({.most_streams = 2}, [&](const Asked& asked) {
+    used.insert(asked.connection);
+    open.push_back(asked);
+    if (open.size() == 6) {
+      for (const Asked& one : open) server_->Answer(one, 200, "");
+    }
+  });
+  Connect(3);
+  std::vector<std::shared_ptr<Heard>> all;
+  for (std::size_t i = 1; i <= 6; ++i) {
+    all.push_back(Get("/"));
+    ASSERT_TRUE(RunUntil(loop_, [&] { return open.size() == i; }));
+  }
+  ASSERT_TRUE(Done(all));
+  EXPECT_EQ(used.size(), 3U);
+}
+
+TEST_F(HttpClientTest, AConnectionThatIsLostTellsAHundredRequestsOnceEach) {
+  int seen = 0;
+  Serve({}, [&](const Asked& asked) {
+    if (++seen == 100) server_->Cut(asked.connection);
+  });
+  Connect();
+  std::vector<std::shared_ptr<Heard>> all;
+  for (int i = 0; i < 100; ++i) all.push_back(Get("/"));
+  ASSERT_TRUE(Done(all));
+  RunFor(loop_, Duration::Milliseconds(20));
+  for (const auto& one : all) {
+    EXPECT_EQ(one->dones, 1);
+    EXPECT_FALSE(one->ok || one->unsent);
+    EXPECT_THAT(one->error, HasSubstr("the server closed the connection"));
+  }
+  EXPECT_EQ(client_->outstanding(), 0U);
+}
+
+TEST_F(HttpClientTest, AnAnswerThatIsCutOffIsNoAnswer) {
+  Serve({}, [&](const Asked& asked) {
+    server_->Begin(asked, 200);
+    server_->Write(asked, "half");
+    loop_.After(Duration::Milliseconds(20), [this, asked] { server_->Cut(asked.connection); });
+  });
+  Connect();
+  const auto heard = Get("/");
+  ASSERT_TRUE(Done({heard}));
+  EXPECT_EQ(heard->body, "half");
+  EXPECT_FALSE(heard->ok || heard->unsent);
+}
+
+TEST_F(HttpClientTest, GarbageEndsTheConnectionAndNothingElse) {
+  bool once = false;
+  Serve({}, [&](const Asked& asked) {
+    if (std::exchange(once, true)) return server_->Answer(asked, 200, "fine");
+    server_->Garbage(asked.connection, std::string(100, '\xff'));
+  });
+  Connect();
+  const auto first = Get("/");
+  ASSERT_TRUE(Done({first}));
+  EXPECT_FALSE(first->ok || first->unsent);
+  const auto second = Get("/");
+  ASSERT_TRUE(Done({second}));
+  EXPECT_EQ(second->body, "fine");
+}
+
+TEST_F(HttpClientTest, AServerOfAnotherLanguageIsNamedAsSuch) {
+  Serve({.greeting = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"}, nullptr);
+  Connect();
+  const auto heard = Get("/");
+  ASSERT_TRUE(Done({heard}));
+  EXPECT_EQ(heard->error,
+            fmt::format("127.0.0.1:{}: the server does not speak HTTP/2", server_->port()));
+}
+
+TEST_F(HttpClientTest, AServerThatDoesNotAnswerPingsIsFoundDead) {
+  Serve({.answers_pings = false}, [](const Asked&) {});
+  Connect(1, {.ping_every = Duration::Milliseconds(50)});
+  const auto heard = Get("/");
+  ASSERT_TRUE(Done({heard}));
+  EXPECT_THAT(heard->error, HasSubstr("the server does not answer"));
+}
+
+TEST_F(HttpClientTest, AServerThatAnswersPingsMayTakeItsTime) {
+  Serve({}, [&](const Asked& asked) {
+    loop_.After(Duration::Milliseconds(300), [this, asked] { server_->Answer(asked, 200, "x"); });
+  });
+  Connect(1, {.ping_every = Duration::Milliseconds(20)});
+  const auto heard = Get("/");
+  ASSERT_TRUE(Done({heard}));
+  EXPECT_TRUE(heard->ok);
+}
+
+TEST_F(HttpClientTest, TellsWhoWaitsThatTheServerIsDownAndDoesNotStormIt) {
+  Serve({}, nullptr);
+  Connect();
+  server_->StopListening();
+  const auto heard = Get("/");
+  ASSERT_TRUE(Done({heard}));
+  EXPECT_TRUE(heard->unsent);
+  EXPECT_EQ(heard->error, fmt::format("127.0.0.1:{}: Connection refused", server_->port()));
+}
+
+TEST_F(HttpClientTest, AServerThatHangsUpAtOnceIsNotStormedEither) {
+  Serve({.hangs_up = true}, nullptr);
+  Connect();
+  const Time end = EventLoop::Now() + Duration::Seconds(1);
+  // As a caller would that never gives up.
+  while (EventLoop::Now() < end) {
+    ASSERT_TRUE(Done({Get("/")}));
+  }
+  EXPECT_LE(server_->accepted(), 8U);
+}
+
+TEST_F(HttpClientTest, WhoCancelsHearsNothingMoreAndMakesRoomForOthers) {
+  std::vector<Asked> seen;
+  Serve({.most_streams = 1}, [&](const Asked& asked) {
+    seen.push_back(asked);
+    if (asked.path != "/endless") server_->Answer(asked, 200, "");
+  });
+  Connect();
+  ASSERT_TRUE(Done({Get("/")}));
+  const auto endless = Get("/endless");
+  const auto id = last_id_;
+  ASSERT_TRUE(RunUntil(loop_, [&] { return seen.size() == 2; }));
+  const auto next = Get("/next");
+  const auto never = Get("/never");
+  client_->Cancel(last_id_);
+  client_->Cancel(id);
+  client_->Cancel(12345);
+  ASSERT_TRUE(Done({next}));
+  EXPECT_TRUE(next->ok);
+  EXPECT_EQ(endless->dones, 0);
+  EXPECT_EQ(never->dones, 0);
+  EXPECT_EQ(seen.size(), 3U);
+  EXPECT_EQ(server_->cancelled(), 1);
+}
+
+// Cancels itself as soon as it hears something.
+class ImpatientSink final : public ResponseSink {
+ public:
+  ImpatientSink(HttpClient& client, HttpClient::RequestId& id, int& calls)
+      : client_(client), id_(id), calls_(calls) {}
+  void OnHead(int, const Headers&) override {}
+  void OnData(std::string_view) override {
+    ++calls_;
+    client_.Cancel(id_);
+    ++calls_;  // still there
+  }
+  void OnDone(const Status&, bool) override { FAIL(); }
+
+ private:
+  HttpClient& client_;
+  HttpClient::RequestId& id_;
+  int& calls_;
+};
+
+TEST_F(HttpClientTest, ASinkMayCancelItsOwnRequest) {
+  Serve({}, [&](const Asked& asked) {
+    server_->Begin(asked, 200);
+    server_->Write(asked, "a");
+    loop_.After(Duration::Milliseconds(10), [this, asked] { server_->Write(asked, "b"); });
+  });
+  Connect();
+  HttpClient::RequestId id = 0;
+  int calls = 0;
+  id = client_->Send({.path = "/"}, std::make_unique<ImpatientSink>(*client_, id, calls));
+  EXPECT_TRUE(RunUntil(loop_, [&] { return server_->cancelled() == 1; }));
+  EXPECT_EQ(calls, 2);
+}
+
+TEST_F(HttpClientTest, AClientThatIsDestroyedLeavesNothingBehindThatFires) {
+  Serve({}, [](const Asked&) {});
+  Connect();
+  const auto heard = Send({.path = "/", .timeout = Duration::Milliseconds(30)});
+  ASSERT_TRUE(RunUntil(loop_, [&] { return server_->connected() == 1; }));
+  Get("/");
+  client_.reset();
+  RunFor(loop_, Duration::Milliseconds(60));
+  EXPECT_EQ(heard->dones, 0);
+}
+
+TEST_F(HttpClientTest, ANewEndpointGetsTheNewRequestsAndTheOldOneFinishesItsOwn) {
+  std::optional<Asked> first;
+  Serve({}, [&](const Asked& asked) {
+    if (!first) {
+      first = asked;
+      return;
+    }
+    server_->Answer(asked, 200, fmt::format("of {}", asked.connection));
+  });
+  Connect();
+  const auto old_one = Get("/old");
+  ASSERT_TRUE(RunUntil(loop_, [&] { return first.has_value(); }));
+  client_->Replace({.host = kLoopback, .port = server_->port()});
+  const auto new_one = Get("/new");
+  ASSERT_TRUE(Done({new_one}));
+  EXPECT_EQ(new_one->body, "of 2");
+  server_->Answer(*first, 200, "of old");
+  ASSERT_TRUE(Done({old_one}));
+  EXPECT_EQ(old_one->body, "of old");
+  EXPECT_TRUE(RunUntil(loop_, [&] { return server_->connected() == 1; }));
+}
+
+}  // namespace
+}  // namespace knx::net
