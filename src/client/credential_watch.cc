@@ -32,6 +32,7 @@ Authorization CredentialWatch::Current() {
 }
 
 void CredentialWatch::Take(const Credentials& credentials) {
+  if (credentials.generation == newest_.generation) return;
   const bool other = credentials.client_certificate_pem != newest_.client_certificate_pem ||
                      credentials.client_key_pem != newest_.client_key_pem;
   newest_ = credentials;

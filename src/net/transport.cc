@@ -61,6 +61,7 @@ bool RefusesUs(int reason) {
     case SSL_AD_UNKNOWN_CA:
     case SSL_AD_ACCESS_DENIED:
     case SSL_AD_CERTIFICATE_REQUIRED:
+    case SSL_AD_DECRYPT_ERROR:  // signed by another authority of the same name
       return true;
     default:
       return false;

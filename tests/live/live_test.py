@@ -207,8 +207,10 @@ class WrongWay(unittest.TestCase):
                 waiting.send_signal(signal.SIGTERM)
                 _, said = waiting.communicate(timeout=15)
             self.assertEqual(waiting.returncode, 0)
-            self.assertEqual([line.split(" ", 1)[1] for line in said.strip().splitlines()],
-                             [f"waiting for the API server: 127.0.0.1:1{via}: Connection refused"])
+            about_it = [line for line in said.splitlines() if "127.0.0.1:1" in line]
+            self.assertEqual(len(about_it), 1, said)
+            self.assertIn(f"waiting for the API server: 127.0.0.1:1{via}: Connection refused",
+                          about_it[0])
 
     def test_what_no_waiting_mends_ends_it_with_one_line(self):
         with ControlPlane("--without=kube-scheduler,kube-controller-manager") as plane:

@@ -46,8 +46,9 @@ void Extend(X509* certificate, X509* issuer, int nid, const std::string& value) 
   X509_EXTENSION_free(extension);
 }
 
-Certificate Make(EVP_PKEY* key, const char* name, int lifetime_seconds) {
+Certificate Make(EVP_PKEY* key, std::string name, int lifetime_seconds) {
   static std::int64_t serial = 1;
+  name += std::to_string(serial);  // two authorities are never taken for each other
   Certificate out(X509_new(), &X509_free);
   X509_set_version(out.get(), X509_VERSION_3);
   ASN1_INTEGER_set_int64(X509_get_serialNumber(out.get()), serial++);
@@ -55,7 +56,7 @@ Certificate Make(EVP_PKEY* key, const char* name, int lifetime_seconds) {
   X509_gmtime_adj(X509_getm_notAfter(out.get()), lifetime_seconds);
   X509_set_pubkey(out.get(), key);
   X509_NAME_add_entry_by_txt(X509_get_subject_name(out.get()), "CN", MBSTRING_ASC,
-                             reinterpret_cast<const unsigned char*>(name), -1, -1, 0);
+                             reinterpret_cast<const unsigned char*>(name.c_str()), -1, -1, 0);
   return out;
 }
 
@@ -67,7 +68,7 @@ struct CertificateAuthority::Parts {
 };
 
 CertificateAuthority::CertificateAuthority() : parts_(std::make_unique<Parts>()) {
-  parts_->certificate = Make(parts_->key.get(), "authority for tests", kAnHour);
+  parts_->certificate = Make(parts_->key.get(), "authority for tests ", kAnHour);
   X509* own = parts_->certificate.get();
   X509_set_issuer_name(own, X509_get_subject_name(own));
   Extend(own, own, NID_basic_constraints, "critical,CA:TRUE");
@@ -81,7 +82,7 @@ CertificateAuthority::~CertificateAuthority() = default;
 CertifiedKey CertificateAuthority::Sign(const std::string& names, Duration lifetime) const {
   const Key key(EVP_EC_gen("P-256"), &EVP_PKEY_free);
   const Certificate leaf =
-      Make(key.get(), "signed for tests", static_cast<int>(lifetime.seconds()));
+      Make(key.get(), "signed for tests ", static_cast<int>(lifetime.seconds()));
   X509* authority = parts_->certificate.get();
   X509_set_issuer_name(leaf.get(), X509_get_subject_name(authority));
   Extend(leaf.get(), authority, NID_subject_alt_name, names);
