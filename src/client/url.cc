@@ -8,7 +8,7 @@
 #include <charconv>
 #include <optional>
 
-#include "base/characters.h"
+#include "base/percent.h"
 
 namespace knx::client {
 namespace {
@@ -30,29 +30,6 @@ std::optional<std::string_view> CutAfterLast(std::string_view& text, char separa
   const std::string_view after = text.substr(at + 1);
   text = text.substr(0, at);
   return after;
-}
-
-int HexValue(char c) {
-  if (IsDigit(c)) return c - '0';
-  const char lower = absl::ascii_tolower(static_cast<unsigned char>(c));
-  return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
-// "%41" becomes "A". Nothing if an escape is cut off or no number.
-std::optional<std::string> DecodePercent(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      out += text[i];
-      continue;
-    }
-    const int high = i + 2 < text.size() ? HexValue(text[i + 1]) : -1;
-    const int low = high >= 0 ? HexValue(text[i + 2]) : -1;
-    if (low < 0) return std::nullopt;
-    out += static_cast<char>(high * 16 + low);
-    i += 2;
-  }
-  return out;
 }
 
 bool IsHostName(std::string_view host) {
