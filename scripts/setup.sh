@@ -15,7 +15,7 @@ packages_for() {
   case $1 in
     build)
       echo g++ cmake ninja-build ccache mold
-      echo libfmt-dev libabsl-dev libyaml-cpp-dev libsimdjson-dev libcli11-dev libnghttp2-dev libssl-dev
+      echo libfmt-dev libabsl-dev libyaml-cpp-dev libsimdjson-dev libcli11-dev libnghttp2-dev libssl-dev libboost1.81-dev
       ;;
     test) echo libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev valgrind python3 git ;;
     fuzz) echo clang-19 libclang-rt-19-dev ;;
