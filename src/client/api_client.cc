@@ -21,6 +21,7 @@ constexpr Duration kFirstWait = Duration::Milliseconds(20), kLongestWait = Durat
 constexpr Duration kWaitForCredentials = Duration::Milliseconds(100);
 constexpr int kMostCredentialWaits = 600;
 constexpr int kMostDoublings = 10;
+constexpr std::string_view kMayNotSend = "this process may not write any more";
 constexpr int kStatusUnauthorized = 401, kStatusForbidden = 403, kStatusNotFound = 404,
               kStatusConflict = 409, kStatusTooMany = 429, kStatusServerError = 500;
 // An answer that is longer is no answer to anything that we ask.
@@ -70,6 +71,8 @@ std::optional<Duration> RetryAfter(const Response& response) {
   if (text.empty() || error != std::errc() || seconds < 0) return std::nullopt;
   return Duration::Seconds(std::min(seconds, kLongestWaitSeconds));
 }
+
+bool Reads(const ApiClient::Call& call) { return call.method == "GET"; }
 
 ErrorKind KindOf(int status) {
   if (status == kStatusNotFound) return ErrorKind::kNotFound;
@@ -133,14 +136,33 @@ ApiClient::ApiClient(net::EventLoop& loop, Options options)
     : loop_(loop),
       options_(std::move(options)),
       watches_(loop, {.endpoint = options_.endpoint, .connections = 1, .timing = options_.timing}),
-      writes_(loop, {.endpoint = options_.endpoint,
-                     .connections = options_.write_connections,
-                     .timing = options_.timing}),
-      troubles_(options_.log, &net::EventLoop::Now) {}
+      urgent_limit_(options_.calls_per_second, options_.burst),
+      patient_limit_(options_.calls_per_second, options_.burst),
+      troubles_(options_.log, &net::EventLoop::Now) {
+  writes_.emplace(loop, net::HttpClient::Options{.endpoint = Guarded(options_.endpoint),
+                                                 .connections = options_.write_connections,
+                                                 .timing = options_.timing});
+}
+
+net::Endpoint ApiClient::Guarded(net::Endpoint endpoint) const {
+  endpoint.may_send = [this] { return MayWrite(); };
+  return endpoint;
+}
+
+bool ApiClient::MayWrite() const {
+  return !stopped_ && (!options_.may_send || options_.may_send());
+}
+
+bool ApiClient::MaySend(const Call& call) const { return Reads(call) || MayWrite(); }
+
+void ApiClient::StopSending() {
+  stopped_ = true;
+  writes_.reset();
+}
 
 void ApiClient::Replace(const net::Endpoint& endpoint) {
   watches_.Replace(endpoint);
-  writes_.Replace(endpoint);
+  if (writes_) writes_->Replace(Guarded(endpoint));
 }
 
 net::Headers ApiClient::CommonHeaders(std::string accept, std::uint64_t& generation) const {
@@ -159,7 +181,21 @@ void ApiClient::OnRefused(std::uint64_t generation) const {
 
 void ApiClient::Send(Call call, Done done) {
   ++(call.urgent ? urgent_calls_ : patient_calls_);
-  Send(std::make_shared<Attempt>(Attempt{std::move(call), std::move(done)}));
+  RateLimit& limit = call.urgent ? urgent_limit_ : patient_limit_;
+  const auto attempt = std::make_shared<Attempt>(Attempt{std::move(call), std::move(done)});
+  const Duration wait = limit.Take(net::EventLoop::Now());
+  wait > Duration{} ? SendAfter(wait, attempt) : Send(attempt);
+}
+
+void ApiClient::SendAfter(Duration wait, const std::shared_ptr<Attempt>& attempt) {
+  loop_.After(wait, [this, alive = alive_, attempt] {
+    if (*alive) Send(attempt);
+  });
+}
+
+void ApiClient::Finish(const std::shared_ptr<Attempt>& attempt, Result<Response> response) {
+  --(attempt->call.urgent ? urgent_calls_ : patient_calls_);
+  attempt->done(std::move(response));
 }
 
 void ApiClient::Send(Call call, std::function<void(const Status& outcome)> done) {
@@ -169,21 +205,36 @@ void ApiClient::Send(Call call, std::function<void(const Status& outcome)> done)
        }));
 }
 
+std::string ApiClient::PathOf(const Call& call) const {
+  std::string path = options_.base_path + call.path;
+  if (options_.server_timeout == Duration{} || Reads(call)) return path;
+  path += path.find('?') == std::string::npos ? '?' : '&';
+  return path + "timeout=" + FormatDuration(options_.server_timeout);
+}
+
 void ApiClient::Send(const std::shared_ptr<Attempt>& attempt) {
+  if (!MaySend(attempt->call)) {
+    return loop_.Post([this, alive = alive_, attempt] {
+      if (!*alive) return;
+      Finish(attempt, Error{ErrorKind::kUnavailable, std::string(kMayNotSend), {}});
+    });
+  }
   ++attempt->count;
   const Call& call = attempt->call;
   net::Request request;
   request.method = call.method;
-  request.path = options_.base_path + call.path;
+  request.path = PathOf(call);
   request.headers = CommonHeaders(call.accept, attempt->generation);
   if (!call.body.empty()) request.headers.emplace_back("content-type", call.content_type);
   request.body = call.body;
   request.timeout = call.timeout;
   request.urgent = call.urgent;
-  writes_.Send(std::move(request), std::make_unique<WholeAnswer>(
-                                       [this, attempt](Result<Response> response, bool unsent) {
-                                         OnAnswer(attempt, std::move(response), unsent);
-                                       }));
+  // Who may not write may still look, so that goes another way.
+  net::HttpClient& way = Reads(call) ? watches_ : *writes_;
+  way.Send(std::move(request), std::make_unique<WholeAnswer>(
+                                   [this, attempt](Result<Response> response, bool unsent) {
+                                     OnAnswer(attempt, std::move(response), unsent);
+                                   }));
 }
 
 void ApiClient::OnAnswer(const std::shared_ptr<Attempt>& attempt, Result<Response> response,
@@ -202,14 +253,10 @@ void ApiClient::OnAnswer(const std::shared_ptr<Attempt>& attempt, Result<Respons
     wait = std::min(kFirstWait * (std::int64_t{1} << std::min(attempt->count, kMostDoublings)),
                     kLongestWait);
   }
-  if (wait && attempt->count < attempt->call.attempts) {
-    loop_.After(*wait, [this, alive = alive_, attempt] {
-      if (*alive) Send(attempt);
-    });
-    return;
+  if (wait && attempt->count < attempt->call.attempts && MaySend(attempt->call)) {
+    return SendAfter(*wait, attempt);
   }
-  --(attempt->call.urgent ? urgent_calls_ : patient_calls_);
-  attempt->done(std::move(response));
+  Finish(attempt, std::move(response));
 }
 
 bool ApiClient::SendWithOthers(const std::shared_ptr<Attempt>& attempt) {

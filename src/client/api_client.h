@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/result.h"
 #include "base/time.h"
+#include "client/rate_limit.h"
 #include "client/trouble_log.h"
 #include "net/event_loop.h"
 #include "net/http_client.h"
@@ -49,6 +51,14 @@ class ApiClient {
     std::string user_agent = {};
     std::size_t write_connections = 4;
     net::Http2Connection::Timing timing = {};
+    // Whether calls that change something may still be sent; empty: always. Asked when one is made,
+    // made again, and by the connection right before bytes leave (net::Endpoint::may_send).
+    std::function<bool()> may_send = {};
+    // After so long the server gives up on a call that changes something; zero: as it likes.
+    Duration server_timeout = {};
+    // Calls a second, counted apart for urgent and patient ones; zero or less: no limit.
+    double calls_per_second = 0;
+    std::int32_t burst = 0;
   };
   ApiClient(net::EventLoop& loop, Options options);
   ~ApiClient() { *alive_ = false; }
@@ -88,6 +98,10 @@ class ApiClient {
   StreamId Open(std::string path, std::string accept, std::unique_ptr<net::ResponseSink> sink);
   void Close(StreamId id) { watches_.Cancel(id); }
 
+  // Ends all connections but those of streams, with a reset, and sends nothing from then on. Nobody
+  // is told of what was not answered yet. Not from within an answer to a call of this client.
+  void StopSending();
+
   // Calls that were not answered yet.
   [[nodiscard]] std::size_t urgent_calls() const { return urgent_calls_; }
   [[nodiscard]] std::size_t patient_calls() const { return patient_calls_; }
@@ -97,6 +111,12 @@ class ApiClient {
   class Watcher;
 
   void Send(const std::shared_ptr<Attempt>& attempt);
+  void SendAfter(Duration wait, const std::shared_ptr<Attempt>& attempt);
+  void Finish(const std::shared_ptr<Attempt>& attempt, Result<Response> response);
+  [[nodiscard]] bool MayWrite() const;
+  [[nodiscard]] bool MaySend(const Call& call) const;
+  [[nodiscard]] net::Endpoint Guarded(net::Endpoint endpoint) const;
+  [[nodiscard]] std::string PathOf(const Call& call) const;
   void OnAnswer(const std::shared_ptr<Attempt>& attempt, Result<Response> response, bool unsent);
   // False: there are no other credentials to be had.
   bool SendWithOthers(const std::shared_ptr<Attempt>& attempt);
@@ -106,7 +126,10 @@ class ApiClient {
 
   net::EventLoop& loop_;
   Options options_;
-  net::HttpClient watches_, writes_;
+  net::HttpClient watches_;
+  bool stopped_ = false;
+  std::optional<net::HttpClient> writes_;
+  RateLimit urgent_limit_, patient_limit_;
   TroubleLog troubles_;
   bool lists_by_pages_ = false;
   std::size_t urgent_calls_ = 0, patient_calls_ = 0;

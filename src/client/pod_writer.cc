@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/quoted_text.h"
+#include "client/micro_time.h"
 
 namespace knx::client {
 namespace {

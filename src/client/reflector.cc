@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "client/json_watch.h"
+#include "client/url.h"
 #include "k8s/kind_name.h"
 #include "k8s/proto_frames.h"
 
@@ -26,16 +27,6 @@ bool IsFromTheFuture(std::string_view message) {
 std::string KeyOf(const k8s::Object& object) {
   const k8s::ObjectMeta& meta = MetaOf(object);
   return fmt::format("{}/{}", meta.namespace_, meta.name);
-}
-
-std::string Escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '.' || c == '_' || c == '~';
-    out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return out;
 }
 
 }  // namespace
@@ -107,13 +98,13 @@ Reflector::~Reflector() {
 std::string Reflector::Selection() const {
   return collection_.field_selector.empty()
              ? ""
-             : "&fieldSelector=" + Escaped(collection_.field_selector);
+             : "&fieldSelector=" + UrlEscaped(collection_.field_selector);
 }
 
 std::string Reflector::Query() const {
   const std::string query = "watch=true&allowWatchBookmarks=true" + Selection();
   return version_.empty() ? query + "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
-                          : query + "&resourceVersion=" + Escaped(version_);
+                          : query + "&resourceVersion=" + UrlEscaped(version_);
 }
 
 void Reflector::Open() {
@@ -127,6 +118,14 @@ void Reflector::Open() {
   stream_ = api_.Open(fmt::format("{}?{}", collection_.path, Query()),
                       "application/vnd.kubernetes.protobuf;stream=watch,application/json",
                       std::make_unique<Sink>(*this));
+}
+
+void Reflector::TellAnew() {
+  api_.Close(stream_);
+  loop_.Cancel(std::exchange(retry_, {}));
+  version_.clear();
+  synced_ = false;
+  Open();
 }
 
 void Reflector::OpenLater() {
@@ -196,7 +195,7 @@ void Reflector::Say(const Error& error) {
 
 void Reflector::AskPage(const std::string& continue_token) {
   std::string path = fmt::format("{}?limit={}{}", collection_.path, kObjectsInAPage, Selection());
-  if (!continue_token.empty()) path += "&continue=" + Escaped(continue_token);
+  if (!continue_token.empty()) path += "&continue=" + UrlEscaped(continue_token);
   api_.Send({.path = std::move(path),
              .timeout = kPageTimeout,
              .accept = "application/vnd.kubernetes.protobuf",

@@ -53,6 +53,8 @@ class Reflector {
   Reflector& operator=(const Reflector&) = delete;
 
   [[nodiscard]] bool synced() const { return synced_; }
+  // Everything is told anew, as it is now or later; until then it counts as not synced.
+  void TellAnew();
   [[nodiscard]] const std::string& resource_version() const { return version_; }
   // Objects and events that were left out because they could not be read.
   [[nodiscard]] std::uint64_t undecodable() const { return undecodable_; }

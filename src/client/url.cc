@@ -110,6 +110,16 @@ Result<UrlParts> TakeApart(std::string_view text) {
 
 }  // namespace
 
+std::string UrlEscaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '.' || c == '_' || c == '~';
+    out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
 std::string JoinHostPort(std::string_view host, std::string_view port) {
   const bool ipv6 = host.find(':') != std::string_view::npos;
   return ipv6 ? fmt::format("[{}]:{}", host, port) : fmt::format("{}:{}", host, port);

@@ -38,6 +38,9 @@ Result<ServerUrl> ParseServerUrl(std::string_view text);
 // "http://user:password@host:port"; https and socks5 as well.
 Result<ProxyUrl> ParseProxyUrl(std::string_view text);
 
+// Everything but letters, digits and -._~ as %XX.
+std::string UrlEscaped(std::string_view text);
+
 // "host:port" with brackets around an IPv6 address.
 std::string JoinHostPort(std::string_view host, std::string_view port);
 

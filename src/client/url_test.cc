@@ -137,5 +137,11 @@ TEST(JoinHostPort, PutsBracketsAroundIpv6) {
   EXPECT_EQ(JoinHostPort("fd00::1", "443"), "[fd00::1]:443");
 }
 
+TEST(Url, WhatMeansSomethingInAUrlIsEscaped) {
+  EXPECT_EQ(UrlEscaped("kube-scheduler_1.a~Z"), "kube-scheduler_1.a~Z");
+  EXPECT_EQ(UrlEscaped("a/b?c=d&%\xC3"), "a%2Fb%3Fc%3Dd%26%25%C3");
+  EXPECT_EQ(UrlEscaped(""), "");
+}
+
 }  // namespace
 }  // namespace knx::client

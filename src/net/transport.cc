@@ -353,6 +353,10 @@ void Transport::Send() {
 }
 
 bool Transport::SendSome() {
+  if (endpoint_.may_send && !endpoint_.may_send()) {
+    Fail("nothing may be sent any more");
+    return false;
+  }
   const char* from = out_.data() + sent_;
   if (ssl_ != nullptr) {
     ERR_clear_error();
@@ -393,6 +397,10 @@ void Transport::CloseSocket() {
   ssl_ = proxy_ssl_ = nullptr;
   if (socket_ < 0) return;
   loop_.Unwatch(socket_);
+  if (endpoint_.may_send && !endpoint_.may_send()) {
+    const linger at_once{.l_onoff = 1, .l_linger = 0};
+    setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+  }
   close(socket_);
   socket_ = -1;
 }

@@ -27,6 +27,9 @@ struct Endpoint {
   std::shared_ptr<const TlsContext> tls = {};  // empty: without TLS
   std::string server_name = {};                // who the other side must be; empty: `host`
   ProxyServer proxy = {};
+  // Asked right before bytes are handed to the system; empty: always. A "no" ends the connection
+  // with a reset, so that what the system still holds does not leave either.
+  std::function<bool()> may_send = {};
 
   [[nodiscard]] std::string ToString() const;
 };

@@ -1,0 +1,179 @@
+#include "client/leader_lease.h"
+
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "client/lease_json.h"
+#include "client/url.h"
+
+namespace knx::client {
+namespace {
+
+using Request = LeaseElection::Request;
+
+constexpr int kStatusForbidden = 403;
+
+std::string_view VerbOf(Request::Kind kind) {
+  if (kind == Request::Kind::kGet) return "get";
+  return kind == Request::Kind::kCreate ? "create" : "update";
+}
+
+// Long enough for a slow server, short enough for a second try before the deadline.
+Duration CallTimeout(const LeaseElection::Options& options) {
+  const Duration half{options.renew_deadline.ns / 2};
+  return std::min(std::max(half, Duration::Seconds(1)), options.renew_deadline);
+}
+
+}  // namespace
+
+std::string LeaseIdentity() {
+  std::array<char, 256> host{};
+  if (gethostname(host.data(), host.size() - 1) != 0) host.front() = '\0';
+  std::array<std::uint8_t, 16> uuid{};
+  KNX_CHECK(getrandom(uuid.data(), uuid.size(), 0) == static_cast<ssize_t>(uuid.size()),
+            "the system has no random bytes");
+  constexpr std::uint8_t kVersion = 0x40, kVariant = 0x80;
+  uuid[6] = static_cast<std::uint8_t>((uuid[6] & 0x0FU) | kVersion);
+  uuid[8] = static_cast<std::uint8_t>((uuid[8] & 0x3FU) | kVariant);
+  std::string out = fmt::format("{}_", host.data());
+  for (std::size_t i = 0; i < uuid.size(); ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) out += '-';
+    out += fmt::format("{:02x}", uuid[i]);
+  }
+  return out;
+}
+
+LeaderLease::LeaderLease(net::EventLoop& loop, Options options, Callbacks callbacks)
+    : loop_(loop),
+      options_(std::move(options)),
+      callbacks_(std::move(callbacks)),
+      election_(options_.election) {
+  ApiClient::Options& reach = options_.reach;
+  reach.write_connections = 1;
+  reach.may_send = nullptr;
+  reach.server_timeout = CallTimeout(options_.election);
+  reach.calls_per_second = 0;
+  Connect();
+}
+
+LeaderLease::~LeaderLease() {
+  *alive_ = false;
+  loop_.Cancel(wake_);
+  loop_.Cancel(give_up_);
+}
+
+void LeaderLease::Connect() { api_ = std::make_unique<ApiClient>(loop_, options_.reach); }
+
+Duration LeaderLease::SinceConfirmed() const {
+  return leading() ? options_.now() - election_.confirmed() : Duration{};
+}
+
+bool LeaderLease::MayWrite() {
+  if (election_.MayWrite(options_.now())) return true;
+  // The timers of a machine that slept are late; whoever asks must not have to wait for them.
+  if (election_.leading() && !std::exchange(step_posted_, true)) {
+    loop_.Post([this, alive = alive_] {
+      if (!*alive) return;
+      step_posted_ = false;
+      Step();
+    });
+  }
+  return false;
+}
+
+void LeaderLease::Release(std::function<void()> done) {
+  released_ = std::move(done);
+  election_.Release();
+  Step();
+}
+
+// ---- asking ----
+
+void LeaderLease::Step() {
+  const auto alive = alive_;
+  loop_.Cancel(std::exchange(wake_, {}));
+  if (const auto request = election_.Next(options_.now(), options_.wall())) Ask(*request);
+  Report();
+  if (!*alive) return;
+  const Time wake = election_.NextWake();
+  if (wake == kNever) return;
+  wake_ = loop_.After(wake - options_.now(), [this] {
+    wake_ = {};
+    Step();
+  });
+}
+
+void LeaderLease::Ask(const Request& request) {
+  const std::uint64_t number = ++asked_;
+  const std::string all = fmt::format("/apis/coordination.k8s.io/v1/namespaces/{}/leases",
+                                      UrlEscaped(options_.namespace_));
+  ApiClient::Call call;
+  call.timeout = options_.reach.server_timeout;
+  call.path = request.kind == Request::Kind::kCreate
+                  ? all
+                  : fmt::format("{}/{}", all, UrlEscaped(options_.name));
+  if (request.kind == Request::Kind::kCreate) {
+    call.method = "POST";
+    call.body = WriteLease(request.record, NewLeaseMetadata(options_.namespace_, options_.name));
+  } else if (request.kind == Request::Kind::kUpdate) {
+    call.method = "PUT";
+    call.body = WriteLease(request.record, request.metadata);
+  }
+  api_->Send(std::move(call), [this, number, kind = request.kind](Result<Response> response) {
+    if (!response.ok()) return OnAnswer(number, response.error());
+    if (response->ok()) return OnAnswer(number, ReadLease(response->body));
+    Error error = ErrorOf(*response);
+    if (response->status == kStatusForbidden) {
+      error.message = fmt::format("no right to {} leases.coordination.k8s.io in {}: {}",
+                                  VerbOf(kind), options_.namespace_, error.message);
+    }
+    OnAnswer(number, error);
+  });
+  // Whatever keeps the call from being answered, the next one gets a connection of its own.
+  give_up_ = loop_.After(CallTimeout(options_.election), [this, number] {
+    give_up_ = {};
+    Connect();
+    OnAnswer(number, Error{ErrorKind::kUnavailable, "no answer in time", {}});
+  });
+}
+
+void LeaderLease::OnAnswer(std::uint64_t number, const Result<StoredLease>& answer) {
+  if (number <= answered_) return;
+  answered_ = number;
+  loop_.Cancel(std::exchange(give_up_, {}));
+  Complain(answer);
+  election_.OnAnswer(answer, options_.now());
+  Step();
+}
+
+// ---- telling ----
+
+void LeaderLease::Complain(const Result<StoredLease>& answer) {
+  const bool of_us = !answer.ok() && answer.error().kind != ErrorKind::kNotFound &&
+                     answer.error().kind != ErrorKind::kConflict;
+  std::string trouble = of_us ? answer.error().message : "";
+  if (trouble == last_trouble_) return;
+  last_trouble_ = std::move(trouble);
+  if (of_us) callbacks_.trouble(answer.error());
+}
+
+void LeaderLease::Report() {
+  const auto alive = alive_;
+  if (election_.lost() && !std::exchange(told_lost_, true)) callbacks_.lost(*election_.lost());
+  if (!*alive) return;
+  if (election_.leading() && !std::exchange(was_leading_, true)) callbacks_.leading();
+  if (!*alive) return;
+  if (election_.holder() != seen_holder_) {
+    seen_holder_ = election_.holder();
+    if (seen_holder_ != identity()) callbacks_.seen(seen_holder_);
+  }
+  if (!*alive || !election_.over() || !released_) return;
+  std::exchange(released_, nullptr)();
+}
+
+}  // namespace knx::client
