@@ -37,6 +37,18 @@ Scheduler::Scheduler(net::EventLoop& loop, client::ApiClient& api,
   if (options_.shadow) shadow_.emplace();
 }
 
+Scheduler::~Scheduler() {
+  *alive_ = false;
+  loop_.Cancel(wake_);
+}
+
+void Scheduler::Lead() {
+  leading_ = true;
+  if (reflectors_.empty()) return Start();
+  up_to_date_ = false;
+  for (const auto& reflector : reflectors_) reflector->TellAnew();
+}
+
 void Scheduler::Start() {
   for (client::Collection& collection : WatchedCollections()) {
     reflectors_.push_back(std::make_unique<client::Reflector>(
@@ -103,17 +115,18 @@ void Scheduler::OnGone(const k8s::Object& object) {
 void Scheduler::OnSynced() {
   const bool all = std::all_of(reflectors_.begin(), reflectors_.end(),
                                [](const auto& reflector) { return reflector->synced(); });
-  if (synced_ || !all) return;
-  synced_ = true;
+  if (up_to_date_ || !all) return;
+  up_to_date_ = synced_ = true;
   options_.log(fmt::format("knows the cluster: {} nodes, {} pods",
                            engine_.state().nodes().node_count(), engine_.state().pods().size()));
+  if (!leading_) return;
   AfterCall();
   PlanSlice();
 }
 
 void Scheduler::Tell(const engine::Event& event) {
   engine_.Handle(event, clock_.now());
-  if (!synced_) return;
+  if (!up_to_date_ || !leading_) return;
   AfterCall();
   PlanSlice();
 }
@@ -121,7 +134,9 @@ void Scheduler::Tell(const engine::Event& event) {
 void Scheduler::PlanSlice() {
   if (slice_planned_ || draining_ || shadow_) return;
   slice_planned_ = true;
-  loop_.Post([this] { Slice(); });
+  loop_.Post([this, alive = alive_] {
+    if (*alive) Slice();
+  });
 }
 
 void Scheduler::Slice() {
@@ -225,7 +240,8 @@ void Scheduler::CarryOut(engine::ActionId /*id*/, const engine::RecordEvent& eve
 
 void Scheduler::CarryOut(engine::ActionId id, const engine::AskOutside& ask) {
   if (ask.question.writes.empty()) {
-    return loop_.Post([this, id, topic = ask.question.topic] {
+    return loop_.Post([this, alive = alive_, id, topic = ask.question.topic] {
+      if (!*alive) return;
       Tell(engine::QuestionAnswered{
           id, {.ok = false, .text = fmt::format("nobody answers about {}", topic)}});
     });

@@ -33,9 +33,16 @@ class Scheduler {
   };
   Scheduler(net::EventLoop& loop, client::ApiClient& api, std::vector<framework::Profile> profiles,
             Options options);
+  ~Scheduler();
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
 
-  // Begins to watch; decides once everything that is there is known.
+  // Begins to watch.
   void Start();
+  // Decides and writes from now on, once everything that is there is known. What was watched before
+  // is looked at anew: it may lack the last things that another leader did.
+  void Lead();
+  // Everything that is there was told at least once.
   [[nodiscard]] bool synced() const { return synced_; }
   // What was sent and not answered yet.
   [[nodiscard]] std::size_t outstanding() const { return api_.urgent_calls(); }
@@ -78,10 +85,12 @@ class Scheduler {
   std::optional<Shadow> shadow_;
   std::vector<std::unique_ptr<client::Reflector>> reflectors_;
   std::unique_ptr<StateCheck> check_;
-  bool synced_ = false, slice_planned_ = false, draining_ = false;
+  bool leading_ = false, synced_ = false, slice_planned_ = false, draining_ = false;
+  bool up_to_date_ = false;  // synced since we began to lead
   std::size_t events_dropped_ = 0;
   net::EventLoop::TimerId wake_;
   Time armed_ = kNever;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace knx::live

@@ -5,6 +5,15 @@
 #include "net/event_loop.h"
 
 namespace knx::live {
+namespace {
+
+Time ReadClock(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return Time{} + Duration::Seconds(now.tv_sec) + Duration::Nanoseconds(now.tv_nsec);
+}
+
+}  // namespace
 
 SteadyClock::SteadyClock() : wall_at_start_(Wall()), steady_at_start_(net::EventLoop::Now()) {}
 
@@ -12,10 +21,8 @@ Time SteadyClock::now() const {
   return wall_at_start_ + (net::EventLoop::Now() - steady_at_start_);
 }
 
-Time SteadyClock::Wall() {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return Time{} + Duration::Seconds(now.tv_sec) + Duration::Nanoseconds(now.tv_nsec);
-}
+Time SteadyClock::Wall() { return ReadClock(CLOCK_REALTIME); }
+
+Time SteadyClock::SinceBoot() { return ReadClock(CLOCK_BOOTTIME); }
 
 }  // namespace knx::live

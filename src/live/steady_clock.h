@@ -12,6 +12,8 @@ class SteadyClock {
   [[nodiscard]] Time now() const;
   // The clock on the wall, for what people and other programs read.
   [[nodiscard]] static Time Wall();
+  // Since the machine was started, the time that it slept included.
+  [[nodiscard]] static Time SinceBoot();
 
  private:
   Time wall_at_start_, steady_at_start_;
