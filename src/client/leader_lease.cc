@@ -67,6 +67,11 @@ LeaderLease::~LeaderLease() {
   loop_.Cancel(give_up_);
 }
 
+void LeaderLease::Replace(const net::Endpoint& endpoint) {
+  options_.reach.endpoint = endpoint;
+  if (api_ != nullptr) api_->Replace(endpoint);
+}
+
 void LeaderLease::Connect() { api_ = std::make_unique<ApiClient>(loop_, options_.reach); }
 
 Duration LeaderLease::SinceConfirmed() const {

@@ -51,6 +51,8 @@ class LeaderLease {
   [[nodiscard]] const std::string& identity() const { return options_.election.identity; }
   // How long ago our hold on the lease was confirmed; zero where we do not lead.
   [[nodiscard]] Duration SinceConfirmed() const;
+  // New connections go there.
+  void Replace(const net::Endpoint& endpoint);
   // Leads no more; `done` is called when the server knows, or cannot be told.
   void Release(std::function<void()> done);
 

@@ -36,7 +36,8 @@ struct ClientConnection {
   std::string kubeconfig;
   std::string accept_content_types;
   std::string content_type = "application/vnd.kubernetes.protobuf";
-  double qps = 50;  // negative: no limit of our own
+  double qps = 50;       // negative: no limit of our own
+  bool qps_set = false;  // the file says so; else there is no limit here
   std::int32_t burst = 100;
 };
 
@@ -90,6 +91,14 @@ SchedulerConfiguration DefaultConfiguration();
 // `file` is only named in messages. An error has file, line, column, field, value and what is
 // allowed.
 Result<SchedulerConfiguration> ReadConfiguration(std::string_view text, std::string_view file);
+
+struct FieldComplaint {
+  std::string_view field;
+  std::string what;
+};
+
+// What is wrong with the fields of leaderElection taken together, or nothing.
+std::optional<FieldComplaint> LeaderElectionComplaint(const LeaderElection& config);
 
 // What is wrong with the weights of a profile, or nothing: with every plugin and extender giving
 // its most, the total score must not exceed kMaxTotalScore.

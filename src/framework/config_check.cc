@@ -12,23 +12,8 @@ using k8s::FieldReader;
 using k8s::YamlNode;
 
 void CheckLeaderElection(FieldReader& fields, const LeaderElection& config) {
-  if (!config.leader_elect) return;
-  if (config.lease_duration <= Duration{}) fields.Fail("leaseDuration", "must be positive");
-  if (config.renew_deadline <= Duration{}) fields.Fail("renewDeadline", "must be positive");
-  if (config.retry_period <= Duration{}) fields.Fail("retryPeriod", "must be positive");
-  if (config.lease_duration <= config.renew_deadline) {
-    fields.Fail("leaseDuration", fmt::format("{} must be longer than renewDeadline {}",
-                                             FormatDuration(config.lease_duration),
-                                             FormatDuration(config.renew_deadline)));
-  }
-  // A retry may come late by a fifth; there must be time for one.
-  if (config.renew_deadline * 5 <= config.retry_period * 6) {
-    fields.Fail("renewDeadline", fmt::format("{} must be longer than 1.2 times retryPeriod {}",
-                                             FormatDuration(config.renew_deadline),
-                                             FormatDuration(config.retry_period)));
-  }
-  if (config.resource_lock != "leases") {
-    fields.Fail("resourceLock", "must be leases, which is all there is");
+  if (const auto complaint = LeaderElectionComplaint(config)) {
+    fields.Fail(complaint->field, complaint->what);
   }
 }
 
@@ -110,6 +95,28 @@ void CheckProfile(FieldReader& fields, const ProfileConfiguration& profile,
 }
 
 }  // namespace
+
+std::optional<FieldComplaint> LeaderElectionComplaint(const LeaderElection& config) {
+  if (!config.leader_elect) return std::nullopt;
+  if (config.lease_duration <= Duration{}) return {{"leaseDuration", "must be positive"}};
+  if (config.renew_deadline <= Duration{}) return {{"renewDeadline", "must be positive"}};
+  if (config.retry_period <= Duration{}) return {{"retryPeriod", "must be positive"}};
+  if (config.lease_duration <= config.renew_deadline) {
+    return {{"leaseDuration", fmt::format("{} must be longer than renewDeadline {}",
+                                          FormatDuration(config.lease_duration),
+                                          FormatDuration(config.renew_deadline))}};
+  }
+  // A retry may come late by a fifth; there must be time for one.
+  if (config.renew_deadline * 5 <= config.retry_period * 6) {
+    return {{"renewDeadline", fmt::format("{} must be longer than 1.2 times retryPeriod {}",
+                                          FormatDuration(config.renew_deadline),
+                                          FormatDuration(config.retry_period))}};
+  }
+  if (config.resource_lock != "leases") {
+    return {{"resourceLock", "must be leases, which is all there is"}};
+  }
+  return std::nullopt;
+}
 
 void CheckFields(FieldReader& fields, const SchedulerConfiguration& config) {
   fields.Map("leaderElection",

@@ -109,7 +109,10 @@ void ReadClientConnection(FieldReader& fields, ClientConnection& out) {
   if (fields.Read("qps", qps)) {
     constexpr double kMost = std::numeric_limits<float>::max();
     if (qps > kMost || qps < -kMost) fields.Fail("qps", "is out of range for a 32-bit float");
-    if (qps != 0) out.qps = qps;
+    if (qps != 0) {
+      out.qps = qps;
+      out.qps_set = true;
+    }
   }
   std::int32_t burst = 0;
   if (fields.Read("burst", burst, k8s::IntegerLimits{.min = 0}) && burst != 0) out.burst = burst;

@@ -1,12 +1,11 @@
 #include "framework/plugin_names.h"
 
-#include <absl/strings/ascii.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <numeric>
 #include <utility>
+
+#include "base/near_names.h"
 
 namespace knx::framework {
 namespace {
@@ -97,22 +96,6 @@ std::string_view Find(const std::pair<std::string_view, std::string_view> (&tabl
   return {};
 }
 
-// How many letters must be changed, added or left out to make one word of the other.
-std::size_t Distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row[b.size()];
-}
-
 }  // namespace
 
 std::string_view PointName(Point point) {
@@ -145,27 +128,9 @@ const KnownPlugin* FindPlugin(std::string_view name) {
 std::string_view RemovedPluginAdvice(std::string_view name) { return Find(kRemoved, name); }
 
 std::vector<std::string_view> NamesLike(std::string_view name) {
-  constexpr std::size_t kMaxLength = 64;  // nobody misspells that much; bounds the work as well
-  constexpr std::size_t kMaxNames = 3;
-  if (name.size() > kMaxLength) return {};
-  const std::string wanted = absl::AsciiStrToLower(std::string(name));
-  std::vector<std::pair<std::size_t, std::string_view>> near;
-  for (const KnownPlugin& plugin : kPlugins) {
-    const std::string candidate = absl::AsciiStrToLower(std::string(plugin.name));
-    const std::size_t distance = Distance(wanted, candidate);
-    const bool part_of = wanted.size() >= 4 && (candidate.find(wanted) != std::string::npos ||
-                                                wanted.find(candidate) != std::string::npos);
-    if (part_of || distance <= std::max<std::size_t>(2, wanted.size() / 4)) {
-      near.emplace_back(distance, plugin.name);
-    }
-  }
-  std::stable_sort(near.begin(), near.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::string_view> names;
-  for (const auto& [distance, found] : near) {
-    if (names.size() < kMaxNames) names.push_back(found);
-  }
-  return names;
+  for (const KnownPlugin& plugin : kPlugins) names.push_back(plugin.name);
+  return NamesNear(name, names);
 }
 
 }  // namespace knx::framework

@@ -39,12 +39,13 @@ def condition(of, kind="PodScheduled"):
 
 
 class Scheduler:
-    """Runs inside a `with`; what it logs goes to a file that a failing test prints."""
+    """Runs inside a `with`; what it logs goes to a file that a failing test prints. Alone, so
+    that a killed one need not wait for its own lease; leader_test.py has the others."""
 
     def __init__(self, plane, *flags, kubeconfig=None):
         self.log = tempfile.NamedTemporaryFile("w+", suffix=".log")
         way = kubeconfig or plane.folder / "kube-scheduler.kubeconfig"
-        self._command = [PROGRAM, f"--kubeconfig={way}", *flags]
+        self._command = [PROGRAM, f"--kubeconfig={way}", "--leader-elect=false", *flags]
         self.process = None
 
     def start(self):

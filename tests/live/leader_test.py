@@ -1,0 +1,252 @@
+"""Several replicas of kubenexus-scheduler, and configurations that change: `make test-live`."""
+
+import base64
+import collections
+import contextlib
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+import urllib.error
+
+import live_test
+from live_test import EVENTS, PODS, PROGRAM, node, pod
+
+from control_plane import ControlPlane
+
+LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+LEASE = f"{LEASES}/kube-scheduler"
+SHORT = {"leaseDuration": "6s", "renewDeadline": "4s", "retryPeriod": "1s"}
+LONG = {"leaseDuration": "60s", "renewDeadline": "40s", "retryPeriod": "1s"}
+
+
+def configuration(election, *profiles, extra=""):
+    lines = ["apiVersion: kubescheduler.config.k8s.io/v1", "kind: KubeSchedulerConfiguration"]
+    lines += ["leaderElection:"] + [f"  {key}: {value}" for key, value in election.items()]
+    if profiles:
+        lines += ["profiles:"] + [f"  - schedulerName: {name}" for name in profiles]
+    return "\n".join([*lines, extra, ""])
+
+
+class Replica(live_test.Scheduler):
+    def __init__(self, plane, config, *flags):
+        super().__init__(plane, "--leader-elect=true", f"--config={config}", *flags)
+
+    def said(self, text):
+        self.log.flush()
+        return [line for line in pathlib.Path(self.log.name).read_text("utf-8").splitlines()
+                if text in line]
+
+    @property
+    def leads(self):
+        return bool(self.said(" leads as "))
+
+
+class Leader(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls._stack = contextlib.ExitStack()
+        cls.plane = cls._stack.enter_context(
+            ControlPlane("--without=kube-scheduler,kube-controller-manager"))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls._stack.close()
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.plane.create("/api/v1/nodes", node("n", cpu="64", pods="2000"))
+
+    def tearDown(self):
+        for path in (PODS, EVENTS, "/api/v1/nodes"):
+            self.plane.request("DELETE", path + "?gracePeriodSeconds=0")
+        with contextlib.suppress(urllib.error.HTTPError):
+            self.plane.request("DELETE", LEASE)
+
+    def config(self, election, *profiles, **more):
+        path = self.folder / "config.yaml"
+        path.write_text(configuration(election, *profiles, **more), "utf-8")
+        return path
+
+    def wait_until(self, holds, seconds=40):
+        end = time.monotonic() + seconds
+        while not holds():
+            self.assertLess(time.monotonic(), end, "it did not come true in time")
+            time.sleep(0.05)
+
+    def bound(self):
+        return [p for p in self.plane.get(PODS)["items"] if p["spec"].get("nodeName")]
+
+    def wait_for_events(self):
+        """Until no more of them come; gives their names."""
+        names, since = set(), time.monotonic()
+        while time.monotonic() < since + 2:
+            now = {e["metadata"]["name"] for e in self.plane.get(EVENTS)["items"]}
+            if now != names:
+                names, since = now, time.monotonic()
+            time.sleep(0.1)
+        return names
+
+    def create_pods(self, prefix, count, **spec):
+        for i in range(count):
+            self.plane.create(PODS, pod(f"{prefix}{i}", cpu="1m", **spec))
+
+    def is_bound(self, name):
+        return self.plane.get(f"{PODS}/{name}")["spec"].get("nodeName") is not None
+
+    def assert_nobody_wrote_twice(self):
+        """One Scheduled event a pod at most; a leader that was killed may not have come to it."""
+        events = [e for e in self.plane.get(EVENTS)["items"] if e["reason"] == "Scheduled"]
+        counts = collections.Counter(e["regarding"]["name"] for e in events)
+        self.assertEqual([name for name, count in counts.items() if count > 1], [])
+
+    def test_the_other_replica_takes_over_from_a_leader_that_was_killed(self):
+        config = self.config(SHORT)
+        with Replica(self.plane, config) as first, Replica(self.plane, config) as second:
+            self.wait_until(lambda: first.leads or second.leads)
+            leader, other = (first, second) if first.leads else (second, first)
+            self.create_pods("a", 100)
+            self.wait_until(lambda: len(self.bound()) > 10)
+            leader.end(signal.SIGKILL)
+            self.create_pods("b", 100)
+            self.wait_until(lambda: len(self.bound()) == 200)
+            self.assertTrue(other.leads)
+            self.assertEqual(self.plane.get(LEASE)["spec"]["leaseTransitions"], 1)
+            self.assert_nobody_wrote_twice()
+            self.assertEqual(other.end(signal.SIGTERM), 0)
+
+    def test_asked_to_end_the_leader_hands_over_at_once(self):
+        config = self.config(LONG)
+        with Replica(self.plane, config) as first:
+            self.wait_until(lambda: first.leads)
+            with Replica(self.plane, config) as second:
+                self.create_pods("a", 50)
+                self.wait_until(lambda: second.said("knows the cluster"))
+                self.assertEqual(first.end(signal.SIGTERM), 0)
+                self.create_pods("b", 50)
+                # Much less than the lease would last.
+                self.wait_until(lambda: second.leads, seconds=20)
+                self.wait_until(lambda: len(self.bound()) == 100)
+                self.assert_nobody_wrote_twice()
+
+    def test_a_leader_that_was_stopped_for_too_long_writes_nothing_more(self):
+        config = self.config(SHORT)
+        with Replica(self.plane, config) as first:
+            self.wait_until(lambda: first.leads)
+            with Replica(self.plane, config) as second:
+                self.create_pods("a", 20)
+                self.wait_until(lambda: len(self.bound()) > 0)
+                # With as much on its way as possible.
+                self.create_pods("b", 150)
+                first.process.send_signal(signal.SIGSTOP)
+                self.wait_until(lambda: second.leads)
+                self.create_pods("c", 50)
+                self.wait_until(lambda: len(self.bound()) == 220)
+                before = self.wait_for_events()
+                first.process.send_signal(signal.SIGCONT)
+                self.assertEqual(first.process.wait(timeout=15), 1)
+                self.assertEqual(len(first.said("lost the lease")), 1)
+                self.assertEqual(self.wait_for_events(), before)
+                self.assert_nobody_wrote_twice()
+
+    def test_a_leader_that_sees_another_holder_ends(self):
+        with Replica(self.plane, self.config(LONG)) as only:
+            self.wait_until(lambda: only.leads)
+            lease = self.plane.get(LEASE)
+            self.assertEqual(lease["spec"]["leaseDurationSeconds"], 60)
+            self.plane.request("PATCH", LEASE, {"spec": {"holderIdentity": "somebody else"}},
+                               content_type="application/merge-patch+json")
+            self.assertEqual(only.process.wait(timeout=20), 1)
+            self.assertEqual(len(only.said("lost the lease, writes nothing more and ends: "
+                                           "somebody else holds the lease")), 1)
+
+    def test_what_others_say_about_the_lease_stays(self):
+        self.plane.create(LEASES, {"metadata": {"name": "kube-scheduler", "labels": {"a": "b"}}})
+        with Replica(self.plane, self.config(SHORT)) as only:
+            self.wait_until(lambda: only.leads)
+            self.assertEqual(self.plane.get(LEASE)["metadata"]["labels"], {"a": "b"})
+            self.assertEqual(only.end(signal.SIGTERM), 0)
+        spec = self.plane.get(LEASE)["spec"]
+        self.assertEqual((spec.get("holderIdentity", ""), spec["leaseDurationSeconds"]), ("", 1))
+
+    def test_without_rights_on_leases_that_is_said_once(self):
+        self.plane.create("/api/v1/namespaces/default/serviceaccounts",
+                          {"metadata": {"name": "nobody"}})
+        token = self.plane.create("/api/v1/namespaces/default/serviceaccounts/nobody/token",
+                                  {"spec": {}})["status"]["token"]
+        authority = base64.b64encode((self.plane.folder / "server.crt").read_bytes()).decode()
+        kubeconfig = self.folder / "kubeconfig"
+        kubeconfig.write_text(f"""apiVersion: v1
+kind: Config
+current-context: a
+contexts: [{{name: a, context: {{cluster: c, user: u}}}}]
+clusters: [{{name: c, cluster: {{server: "{self.plane.server}",
+  certificate-authority-data: {authority}}}}}]
+users: [{{name: u, user: {{token: {token}}}}}]
+""", "utf-8")
+        config = self.config(SHORT, extra=f"clientConnection: {{kubeconfig: {kubeconfig}}}")
+        with Replica(self.plane, config) as replica:
+            right = "no right to get leases.coordination.k8s.io in kube-system"
+            self.wait_until(lambda: replica.said(right))
+            time.sleep(4)  # several more attempts
+            self.assertEqual(len(replica.said(right)), 1)
+            self.assertFalse(replica.leads)
+
+    def test_a_changed_configuration_is_taken_over_and_a_broken_one_refused(self):
+        config = self.config(SHORT, "default-scheduler")
+        with Replica(self.plane, config) as only:
+            self.create_pods("a", 20)
+            self.plane.create(PODS, pod("other", schedulerName="second"))
+            self.wait_until(lambda: len(self.bound()) == 20)
+            self.config(LONG, "default-scheduler", "second")
+            self.wait_until(lambda: self.is_bound("other"))
+            self.assertEqual(len(only.said("takes over the changed configuration")), 1)
+            self.assertTrue(only.said("only after a restart: leaderElection"))
+
+            self.config(SHORT, "default-scheduler", extra="parallelism: many")
+            self.wait_until(lambda: only.said("the configuration stays as it is"))
+            self.assertRegex(only.said("the configuration stays as it is")[0],
+                             r"config\.yaml:\d+:\d+: parallelism: ")
+            self.create_pods("b", 20)
+            self.plane.create(PODS, pod("another", schedulerName="second"))
+            self.wait_until(lambda: len(self.bound()) == 42)
+            self.assertEqual(len(only.said("takes over")), 1)
+            self.assert_nobody_wrote_twice()
+            self.assertEqual(only.end(signal.SIGTERM), 0)
+
+    def test_a_configuration_that_changes_during_work_loses_nothing(self):
+        config = self.config(SHORT, "default-scheduler")
+        with Replica(self.plane, config) as only:
+            for i in range(5):
+                self.create_pods(f"r{i}x", 60)
+                self.config(SHORT, "default-scheduler", extra=f"podMaxBackoffSeconds: {10 + i}")
+            self.wait_until(lambda: len(self.bound()) == 300)
+            self.wait_until(lambda: only.said("takes over"))
+            self.assert_nobody_wrote_twice()
+
+
+class Flags(unittest.TestCase):
+    def run_with(self, *flags):
+        return subprocess.run([PROGRAM, *flags], capture_output=True, text=True, timeout=30,
+                              check=False)
+
+    def test_the_configuration_that_is_written_is_read_alike(self):
+        with tempfile.TemporaryDirectory() as folder:
+            first, second = pathlib.Path(folder, "1"), pathlib.Path(folder, "2")
+            source = live_test.ROOT / "tests" / "config" / "everything.yaml"
+            done = self.run_with(f"--config={source}", f"--write-config-to={first}",
+                                 "--leader-elect-retry-period=1s")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("retryPeriod: \"1s\"", first.read_text("utf-8"))
+            self.assertEqual(first.stat().st_mode & 0o777, 0o600)
+            done = self.run_with(f"--config={first}", f"--write-config-to={second}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(first.read_text("utf-8"), second.read_text("utf-8"))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
