@@ -53,6 +53,7 @@ std::size_t PodTable::bytes() const {
     if (pod->name.capacity() > inline_capacity) total += pod->name.capacity() + 1;
     if (pod->uid.capacity() > inline_capacity) total += pod->uid.capacity() + 1;
     if (pod->in_place) total += sizeof(InPlaceUsage);
+    if (pod->limits) total += pod->limits->capacity() * sizeof(ResourceAmount);
   }
   return total;
 }

@@ -45,6 +45,9 @@ struct Pod {
   Time created, started;
   std::vector<std::string> gates;
   std::unique_ptr<InPlaceUsage> in_place;
+  // What it may use at most, if that is not what the spec of its class says. No decision depends on
+  // it, so pods of one class may differ.
+  std::unique_ptr<ResourceVector> limits;
   // The nominated node as last told, whether it is known or not; nullptr: none. What we decided
   // since is in `nominated`.
   std::unique_ptr<std::string> told_nomination;

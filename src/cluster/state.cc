@@ -133,6 +133,10 @@ Pod State::MakeRecord(const k8s::Pod& pod) {
   if (const std::string& nominated = pod.status.nominated_node_name; !nominated.empty()) {
     record.told_nomination = std::make_unique<std::string>(nominated);
   }
+  if (!k8s::HaveSameLimits(pod.spec, classes_.Get(record.pod_class).spec)) {
+    record.limits = std::make_unique<ResourceVector>(
+        ToResourceVector(k8s::PodLimits(pod.spec), resource_names_));
+  }
   if (k8s::HasResizeStatus(pod)) {
     record.in_place = std::make_unique<InPlaceUsage>();
     record.in_place->requests = ToResourceVector(k8s::PodRequestsInPlace(pod), resource_names_);

@@ -87,16 +87,17 @@ struct Sum {
   const PodStatus* status = nullptr;  // looked at for a resize
   bool pod_level = true;
   ResourceList assumed = {};  // for containers that do not mention these
+  ResourceList ResourceRequirements::* what = &ResourceRequirements::requests;
 
   [[nodiscard]] ResourceList Total() const;
+  [[nodiscard]] ResourceList AllContainers() const;
 
  private:
   [[nodiscard]] ResourceList ContainerRequests(const Container& container, bool resizable) const;
-  [[nodiscard]] ResourceList AllContainers() const;
 };
 
 ResourceList Sum::ContainerRequests(const Container& container, bool resizable) const {
-  ResourceList out = container.resources.requests;
+  ResourceList out = container.resources.*what;
   if (status != nullptr && resizable) {
     const ContainerStatus* found = StatusOf(*status, container.name);
     if (found != nullptr && found->actuated) {
@@ -201,6 +202,38 @@ bool Differs(const ResourceList& asked, const std::optional<ResourceList>& actua
 ResourceList PodRequests(const PodSpec& spec) { return Sum{spec}.Total(); }
 
 ResourceList PodRequestsInPlace(const Pod& pod) { return Sum{pod.spec, &pod.status}.Total(); }
+
+ResourceList PodLimits(const PodSpec& spec) {
+  Sum sum{spec};
+  sum.what = &ResourceRequirements::limits;
+  ResourceList out = sum.AllContainers();
+  if (spec.resources) {
+    ResourceList as_a_whole;
+    for (const auto& entry : spec.resources->limits) {
+      if (IsPodLevelResource(entry.first)) as_a_whole.push_back(entry);
+    }
+    Merge(out, as_a_whole, [](Quantity, Quantity whole) { return whole; });
+  }
+  for (auto& [name, limit] : out) {
+    const Quantity* overhead = Find(spec.overhead, name);
+    if (overhead != nullptr && !limit.IsZero()) limit = limit + *overhead;
+  }
+  return out;
+}
+
+bool HaveSameLimits(const PodSpec& a, const PodSpec& b) {
+  const auto same = [](const std::vector<Container>& x, const std::vector<Container>& y) {
+    return std::equal(x.begin(), x.end(), y.begin(), y.end(),
+                      [](const Container& p, const Container& q) {
+                        return p.resources.limits == q.resources.limits;
+                      });
+  };
+  static const ResourceList kNone;
+  const ResourceList& whole_a = a.resources ? a.resources->limits : kNone;
+  const ResourceList& whole_b = b.resources ? b.resources->limits : kNone;
+  return same(a.containers, b.containers) && same(a.init_containers, b.init_containers) &&
+         whole_a == whole_b;
+}
 
 bool HasResizeStatus(const Pod& pod) {
   const PodStatus& status = pod.status;

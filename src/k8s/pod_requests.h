@@ -15,6 +15,10 @@ ResourceList PodRequests(const PodSpec& spec);
 // for and what its status says it has, container by container; the status alone if the node refused
 // the resize for good.
 ResourceList PodRequestsInPlace(const Pod& pod);
+// What a pod may use at most, added up in the same way; overhead counts where there is a limit.
+ResourceList PodLimits(const PodSpec& spec);
+// Of two pods with the same containers.
+bool HaveSameLimits(const PodSpec& a, const PodSpec& b);
 // False for almost every pod: its status adds nothing to what the spec says.
 bool HasResizeStatus(const Pod& pod);
 

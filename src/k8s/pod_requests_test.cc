@@ -310,5 +310,59 @@ TEST(PodRequests, EndAtTheLargestNumberInsteadOfBeyondIt) {
   EXPECT_EQ(AssumedPodUsage(spec), (AssumedUsage{INT64_MAX, INT64_MAX}));
 }
 
+// Behaviour of component-helpers' PodLimits.
+TEST(PodLimits, AddsUpAsRequestsDoAndCountsOverheadWhereThereIsALimit) {
+  const auto limited = [](ResourceList limits, bool sidecar = false) {
+    Container out = C({}, "c", sidecar);
+    out.resources.limits = std::move(limits);
+    return out;
+  };
+  struct Case {
+    std::string_view name;
+    PodSpec spec;
+    ResourceList want;
+  };
+  const Case cases[] = {
+      {"no limits", Spec{.containers = {C(R({{"cpu", "1"}}))}, .overhead = R({{"cpu", "1"}})}, {}},
+      {"two containers",
+       Spec{
+           .containers = {limited(R({{"cpu", "1"}})), limited(R({{"cpu", "2"}, {"memory", "1"}}))}},
+       R({{"cpu", "3"}, {"memory", "1"}})},
+      {"an init container beside a sidecar",
+       Spec{.containers = {limited(R({{"cpu", "1"}}))},
+            .init_containers = {limited(R({{"cpu", "1"}}), true), limited(R({{"cpu", "4"}}))}},
+       R({{"cpu", "5"}})},
+      {"overhead only where there is a limit",
+       Spec{.containers = {limited(R({{"cpu", "1"}, {"x.io/y", "0"}}))},
+            .overhead = R({{"cpu", "500m"}, {"memory", "1"}, {"x.io/y", "1"}})},
+       R({{"cpu", "1500m"}, {"x.io/y", "0"}})},
+      {"of the pod as a whole only what can be said of it",
+       Spec{.containers = {limited(R({{"cpu", "1"}}))},
+            .resources = ResourceRequirements{{}, R({{"cpu", "3"}, {"x.io/y", "9"}})}},
+       R({{"cpu", "3"}})},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    EXPECT_EQ(Text(PodLimits(c.spec)), Text(c.want));
+  }
+}
+
+TEST(HaveSameLimits, LooksAtEveryPlaceWhereLimitsStand) {
+  PodSpec plain;
+  plain.containers = {C({})};
+  plain.init_containers = {C({})};
+  PodSpec container = plain, init = plain, whole = plain, empty = plain;
+  container.containers[0].resources.limits = R({{"cpu", "1"}});
+  init.init_containers[0].resources.limits = R({{"cpu", "1"}});
+  whole.resources = ResourceRequirements{{}, R({{"cpu", "1"}})};
+  empty.resources = ResourceRequirements{};
+  EXPECT_TRUE(HaveSameLimits(plain, plain));
+  EXPECT_TRUE(HaveSameLimits(plain, empty));
+  for (const PodSpec* other : {&container, &init, &whole}) {
+    EXPECT_FALSE(HaveSameLimits(plain, *other));
+    EXPECT_TRUE(HaveSameLimits(*other, *other));
+  }
+}
+
 }  // namespace
 }  // namespace knx::k8s
