@@ -11,7 +11,7 @@ Core::Core(EngineOptions options, std::vector<framework::Profile> profiles)
     : options_(std::move(options)),
       profiles_(std::move(profiles)),
       judge_(state_, profiles_),
-      queue_(options_.queue, judge_),
+      queue_(options_.queue, judge_, options_.observer),
       placer_(state_, options_) {}
 
 PodStanding Core::Standing(std::string_view uid) const {

@@ -34,6 +34,7 @@ class Core {
 
   [[nodiscard]] const cluster::State& state() const { return state_; }
   [[nodiscard]] const Queue& queue() const { return queue_; }
+  [[nodiscard]] const std::vector<framework::Profile>& profiles() const { return profiles_; }
   [[nodiscard]] std::size_t preemptions() const { return evictions_.size(); }
   [[nodiscard]] PodStanding Standing(std::string_view uid) const;
   [[nodiscard]] std::string WhyWaiting(std::string_view uid) const;
@@ -77,6 +78,7 @@ class Core {
   void OnPod(const k8s::Pod& pod, Time now);
   void OnNewPod(const k8s::Pod& pod, Time now);
   void OnKnownPod(cluster::PodId id, const k8s::Pod& pod, Time now);
+  void OnBoundOutside(cluster::PodId id, cluster::NodeRow assumed_on, Time now);
   void OnAssignedPodChanged(cluster::PodId id, const cluster::PodChange& change,
                             const Departed& before, Time now);
   void OnWaitingPodChanged(cluster::PodId id, const cluster::PodChange& change,
@@ -87,6 +89,11 @@ class Core {
   // Pods that are on their way and wait for something to become of a claim.
   void RecheckUsersOf(const k8s::PersistentVolumeClaim& claim, Time now);
   void Tell(framework::ClusterEvent event, Time now);
+  void Note(framework::EventKind kind) const {
+    if (options_.observer != nullptr) options_.observer->OnEvent(kind);
+  }
+  // The pod was put on its node by somebody else: is that too much for the node?
+  void NoteOvercommit(cluster::PodId id) const;
   [[nodiscard]] Departed Remember(cluster::PodId id) const;
   [[nodiscard]] framework::PodInEvent InEvent(const Departed& pod) const;
   [[nodiscard]] framework::PodInEvent InEvent(cluster::PodId id) const;
@@ -123,6 +130,7 @@ class Core {
   // The nominated node to be written, if what is written is another; the state takes it over.
   std::optional<std::string> Renominate(cluster::PodId id, cluster::NodeRow row, Time now);
   void MeetDeadlines(Time now);
+  void TellAttempt(cluster::PodId id, AttemptResult result, std::string_view message) const;
 
   // ---- core_preemption.cc: making room ----
   // Before the pod goes back into the queue, and after.

@@ -48,6 +48,9 @@ bool Core::ScheduleOne(Time now) {
   }
   std::optional<NodeRow> nominate = placement.nominated;
   if (!placement.nominated.valid() && placement.keep_nomination) nominate.reset();
+  if (placement.tried_preemption && options_.observer != nullptr) {
+    options_.observer->OnPreemption(placement.victims.size());
+  }
   if (!placement.victims.empty()) AnnouncePlan(id, placement);
   Fail(id, placement.attempt, placement.message, nominate, now);
   if (!placement.victims.empty()) CarryOutPlan(id, placement, now);
@@ -246,6 +249,7 @@ void Core::OnBindingFinished(PodId id, const std::optional<std::string>& failure
     for (const auto& entry : profile.post_bind) entry.plugin->PostBind(ViewOf(id), row);
     state_.SettleVolumes(id);
     EndFlight(id);
+    TellAttempt(id, AttemptResult::kScheduled, "");
     queue_.Remove(id);
     conditions_.erase(id);
     failed_on_.erase(id);
@@ -255,6 +259,7 @@ void Core::OnBindingFinished(PodId id, const std::optional<std::string>& failure
     // It is bound all the same: our answer was lost, or somebody else was faster.
     state_.SettleVolumes(id);
     EndFlight(id);
+    TellAttempt(id, AttemptResult::kError, *failure);
     queue_.Remove(id);
     return;
   }
@@ -358,6 +363,7 @@ void Core::FailOnNode(PodId id, const FailedAttempt& attempt, const std::string&
 void Core::Fail(PodId id, const FailedAttempt& attempt, const std::string& message,
                 std::optional<NodeRow> nominate, Time now) {
   queue_.Requeue(id, attempt, now);
+  TellAttempt(id, attempt.error ? AttemptResult::kError : AttemptResult::kUnschedulable, message);
   EmitEvent(id, true, names::kEventFailedScheduling, names::kActionScheduling, Truncated(message));
 
   const std::string_view reason =
@@ -392,6 +398,18 @@ std::optional<std::string> Core::Renominate(PodId id, NodeRow row, Time now) {
     return std::nullopt;
   }
   return name;
+}
+
+void Core::TellAttempt(PodId id, AttemptResult result, std::string_view message) const {
+  if (options_.observer == nullptr) return;
+  const Queue::Attempt attempt = queue_.LastAttempt(id);
+  options_.observer->OnAttempt(state_, {.pod = id,
+                                        .result = result,
+                                        .number = attempt.number,
+                                        .ready = attempt.ready,
+                                        .began = attempt.popped,
+                                        .flushed = attempt.flushed,
+                                        .message = message});
 }
 
 // ---- actions ----

@@ -1,4 +1,5 @@
 // What happens in the cluster: nodes and pods come, change and go.
+#include "cluster/overcommit.h"
 #include "engine/core.h"
 #include "k8s/names.h"
 
@@ -24,6 +25,7 @@ void Core::Handle(const Event& event, Time now) {
 }
 
 void Core::Tell(ClusterEvent event, Time now) {
+  Note(event.kind);
   judge_.NextEvent();
   queue_.OnEvent(event, now);
 }
@@ -175,6 +177,7 @@ void Core::OnNewPod(const k8s::Pod& pod, Time now) {
     event.kind = EventKind::kAssignedPodAdd;
     event.pod = id;
     event.pod_now = InEvent(id);
+    NoteOvercommit(id);
     return Tell(event, now);
   }
   if (!IsOurs(id)) return;
@@ -183,6 +186,7 @@ void Core::OnNewPod(const k8s::Pod& pod, Time now) {
       conditions_[id] = {condition.reason, condition.message, 0};
     }
   }
+  Note(EventKind::kOwnAdd);
   queue_.Add(id, state_.pod(id).priority, now);
 }
 
@@ -196,26 +200,42 @@ void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
   if (was_assigned) {
     OnAssignedPodChanged(id, change, before, now);
   } else if (state_.pod(id).node.valid() && !state_.pod(id).assumed) {
-    // Bound: by us, as we knew, or by somebody else. What is not yet sent must not be sent any
-    // more.
-    const auto flight = flights_.find(id);
-    if (flight != flights_.end() && flight->second.step != Step::kBind) {
-      Unreserve(id, before.node, now);
-      EndFlight(id);
-    }
-    if (!flights_.contains(id)) queue_.Remove(id);
-    conditions_.erase(id);
-    failed_on_.erase(id);
-    ForgetPlanFor(id);
-    ClusterEvent event;
-    event.kind = EventKind::kAssignedPodAdd;
-    event.pod = id;
-    event.pod_now = InEvent(id);
-    Tell(event, now);
+    OnBoundOutside(id, before.node, now);
   } else if (was_ours) {
     OnWaitingPodChanged(id, change, before, now);
   }
   state_.Release(before.pod_class, before.kin);
+}
+
+// Bound: by us, as we knew, or by somebody else. What is not yet sent must not be sent any more.
+void Core::OnBoundOutside(PodId id, cluster::NodeRow assumed_on, Time now) {
+  const auto flight = flights_.find(id);
+  const bool sent = flight != flights_.end() && flight->second.step == Step::kBind;
+  const bool awaited = flight != flights_.end() || queue_.Contains(id);
+  if (!sent && awaited && options_.observer != nullptr) {
+    options_.observer->OnForeignBind(state_, id);
+  }
+  if (flight != flights_.end() && !sent) {
+    Unreserve(id, assumed_on, now);
+    EndFlight(id);
+  }
+  if (!flights_.contains(id)) queue_.Remove(id);
+  conditions_.erase(id);
+  failed_on_.erase(id);
+  ForgetPlanFor(id);
+  if (state_.pod(id).node != assumed_on) NoteOvercommit(id);
+  ClusterEvent event;
+  event.kind = EventKind::kAssignedPodAdd;
+  event.pod = id;
+  event.pod_now = InEvent(id);
+  Tell(event, now);
+}
+
+void Core::NoteOvercommit(PodId id) const {
+  if (options_.observer == nullptr) return;
+  const cluster::NodeRow row = state_.pod(id).node;
+  if (!cluster::IsOvercommitted(state_, row)) return;
+  options_.observer->OnOvercommit(state_, id);
 }
 
 void Core::OnAssignedPodChanged(PodId id, const cluster::PodChange& change, const Departed& before,
@@ -263,6 +283,7 @@ void Core::OnWaitingPodChanged(PodId id, const cluster::PodChange& change, const
     event.kind = EventKind::kOwnOther;
     events.push_back(event);
   }
+  for (const ClusterEvent& one : events) Note(one.kind);
   judge_.NextEvent();
   queue_.Update(id, state_.pod(id).priority, events, now);
 }

@@ -16,6 +16,7 @@ Time Engine::NextWake() const { return core_->NextWake(); }
 std::vector<Action> Engine::TakeActions() { return core_->TakeActions(); }
 const cluster::State& Engine::state() const { return core_->state(); }
 const Queue& Engine::queue() const { return core_->queue(); }
+const std::vector<framework::Profile>& Engine::profiles() const { return core_->profiles(); }
 std::size_t Engine::preemptions() const { return core_->preemptions(); }
 PodStanding Engine::Standing(std::string_view uid) const { return core_->Standing(uid); }
 std::optional<Inquiry> Engine::Inquire(std::string_view uid) { return core_->Inquire(uid); }

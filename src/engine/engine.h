@@ -48,6 +48,8 @@ class Engine {
 
   [[nodiscard]] const cluster::State& state() const;
   [[nodiscard]] const Queue& queue() const;
+  // Those it was made with, in their order.
+  [[nodiscard]] const std::vector<framework::Profile>& profiles() const;
   // Pods for which others are being evicted.
   [[nodiscard]] std::size_t preemptions() const;
   [[nodiscard]] PodStanding Standing(std::string_view uid) const;

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "base/time.h"
+#include "engine/observer.h"
 #include "engine/parallel_for.h"
 #include "engine/queue.h"
 #include "framework/config.h"
@@ -20,6 +21,8 @@ struct EngineOptions {
   ParallelFor parallel_for;
   // A paused cycle, or a binding nobody reported on, is given up after this.
   Duration max_wait = Duration::Minutes(15);
+  // Is told what happens inside; nullptr: nobody. Outlives the engine.
+  Observer* observer = nullptr;
 };
 
 // As a configuration file says.

@@ -338,6 +338,7 @@ void Placer::TryPostFilter(const framework::Profile& profile, PreparedClass& pre
     framework::PostFilterResult result = entry.plugin->PostFilter(view, rejections);
     if (result.preempt) {
       placement.preempted_by = entry.index;
+      placement.tried_preemption = true;
       result.outcome = Preempt({pod, prepared, rejections, *result.preempt}, placement);
     } else if (result.outcome.code == Code::kSuccess) {
       placement.nominated = result.nominated;

@@ -25,6 +25,7 @@ struct Placement {
   std::vector<cluster::PodId> victims;  // by evicting these, the most important first
   std::uint8_t preempted_by = 0;        // the plugin that wants it so
   bool keep_nomination = false;
+  bool tried_preemption = false;
   FailedAttempt attempt;
   std::string message;
 };

@@ -1,6 +1,8 @@
 #include "engine/pod_places.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "base/check.h"
 
@@ -38,8 +40,9 @@ void PodPlaces::Destroy(std::uint32_t number) {
   free_.push_back(number);
 }
 
-void PodPlaces::MoveToActive(std::uint32_t number) {
+void PodPlaces::MoveToActive(std::uint32_t number, Time now) {
   Leave(number);
+  if (records_[number].attempts == 0) records_[number].ready = now;
   active_.Push(OrderOf(number));
   Arrive(number, QueuePlace::kActive);
 }
@@ -70,8 +73,9 @@ void PodPlaces::MoveToGated(std::uint32_t number, std::uint32_t profile, std::ui
   Arrive(number, QueuePlace::kGated);
 }
 
-void PodPlaces::MoveToInFlight(std::uint32_t number) {
+void PodPlaces::MoveToInFlight(std::uint32_t number, Time now) {
   Leave(number);
+  records_[number].popped = now;
   positions_[number] = static_cast<std::uint32_t>(in_flight_.size());
   in_flight_.push_back({.record = number});
   ++records_[number].attempts;
@@ -95,6 +99,7 @@ void PodPlaces::SetPriority(std::uint32_t number, std::int32_t priority) {
 void PodPlaces::CountFailure(std::uint32_t number, bool error, const WaitsFor& what, Time now) {
   PodRecord& record = records_[number];
   record.since = now;
+  record.flushed = false;
   record.sequence = next_sequence_++;
   if (error) {
     ++record.errors;
@@ -125,6 +130,29 @@ std::vector<cluster::PodId> PodPlaces::List(QueuePlace place) const {
   pods.reserve(numbers.size());
   for (const std::uint32_t number : numbers) pods.push_back(records_[number].pod);
   return pods;
+}
+
+std::vector<RejectedPods> PodPlaces::CountRejected() const {
+  std::vector<std::size_t> by_group(groups_.limit(), 0);
+  for (const PodRecord& record : records_) {
+    const QueuePlace place = record.place;
+    if (place == QueuePlace::kNone || place == QueuePlace::kInFlight || place == QueuePlace::kDone)
+      continue;
+    const bool gated = place == QueuePlace::kGated;
+    const WaitingGroups::Group group = gated ? record.gate_group : record.last_attempt;
+    if (group != kNoGroup) ++by_group[group];
+  }
+  std::map<std::pair<std::uint32_t, std::uint8_t>, std::size_t> counts;
+  for (WaitingGroups::Group group = 0; group < groups_.limit(); ++group) {
+    if (by_group[group] == 0) continue;
+    const WaitsFor& what = groups_.what(group);
+    (what.rejected_by | what.pending_on).ForEach([&](std::uint8_t plugin) {
+      counts[{what.profile, plugin}] += by_group[group];
+    });
+  }
+  std::vector<RejectedPods> out;
+  for (const auto& [who, pods] : counts) out.push_back({who.first, who.second, pods});
+  return out;
 }
 
 std::size_t PodPlaces::bytes() const {

@@ -28,11 +28,14 @@ struct PodRecord {
   std::int32_t priority = 0;
   QueuePlace place = QueuePlace::kNone;
   std::uint8_t gate = 0;
+  bool flushed = false;  // since its last attempt, for having waited too long
   std::uint32_t attempts = 0, failed_attempts = 0, errors = 0;
   WaitingGroups::Group last_attempt = kNoGroup;        // what it was rejected by
   WaitingGroups::Group gate_group = kNoGroup;          // with kGated
   std::uint32_t older = kNoRecord, newer = kNoRecord;  // with kUnschedulable: neighbours in age
   Time added, since, backoff_until;
+  Time ready;                  // first active, so that time behind a gate is not counted
+  Time popped;                 // for the present or last attempt
   std::uint64_t sequence = 0;  // of this attempt; unique
 };
 
@@ -85,12 +88,12 @@ class PodPlaces {
   [[nodiscard]] const PodRecord& at(std::uint32_t number) const { return records_[number]; }
 
   // From wherever the pod is.
-  void MoveToActive(std::uint32_t number);
+  void MoveToActive(std::uint32_t number, Time now);
   // Into the place for errors if the last attempt was one.
   void MoveToBackoff(std::uint32_t number);
   void MoveToUnschedulable(std::uint32_t number);
   void MoveToGated(std::uint32_t number, std::uint32_t profile, std::uint8_t gate);
-  void MoveToInFlight(std::uint32_t number);
+  void MoveToInFlight(std::uint32_t number, Time now);
   void MoveToDone(std::uint32_t number);
 
   void SetPriority(std::uint32_t number, std::int32_t priority);
@@ -98,6 +101,7 @@ class PodPlaces {
   void CountFailure(std::uint32_t number, bool error, const WaitsFor& what, Time now);
   // Before the pod is moved anywhere.
   void SetBackoff(std::uint32_t number, Time until) { records_[number].backoff_until = until; }
+  void SetFlushed(std::uint32_t number) { records_[number].flushed = true; }
 
   // kNoRecord: there is none.
   [[nodiscard]] std::uint32_t first_active() const { return FirstOf(active_); }
@@ -116,6 +120,7 @@ class PodPlaces {
     return counts_[static_cast<std::size_t>(place)];
   }
   [[nodiscard]] std::vector<cluster::PodId> List(QueuePlace place) const;
+  [[nodiscard]] std::vector<RejectedPods> CountRejected() const;
   [[nodiscard]] std::optional<std::string> Verify() const;
   [[nodiscard]] std::size_t bytes() const;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "engine/observer.h"
 #include "engine/pod_places.h"
 #include "engine/queue_times.h"
 
@@ -24,8 +25,11 @@ bool IsWaiting(QueuePlace place) {
 
 }  // namespace
 
-Queue::Queue(Options options, Judge& judge)
-    : options_(options), judge_(judge), places_(std::make_unique<PodPlaces>()) {
+Queue::Queue(Options options, Judge& judge, Observer* observer)
+    : options_(options),
+      judge_(judge),
+      observer_(observer),
+      places_(std::make_unique<PodPlaces>()) {
   KNX_CHECK(options.flush_interval > Duration{}, "the queue would flush without end");
 }
 
@@ -38,7 +42,7 @@ void Queue::Add(PodId pod, std::int32_t priority, Time now) {
     KNX_CHECK(places_->at(known).place == QueuePlace::kDone, "a pod is put into the queue twice");
     places_->Destroy(known);
   }
-  LeaveWaiting(places_->Create(pod, priority, now), Reaction::kAtOnce, now);
+  LeaveWaiting(places_->Create(pod, priority, now), Reaction::kAtOnce, EventKind::kOwnAdd, now);
 }
 
 void Queue::Update(PodId pod, std::int32_t priority, std::span<const ClusterEvent> events,
@@ -57,7 +61,7 @@ void Queue::Update(PodId pod, std::int32_t priority, std::span<const ClusterEven
     const bool gated = known.place == QueuePlace::kGated;
     const WaitsFor& what = places_->groups().what(gated ? known.gate_group : known.last_attempt);
     const Reaction reaction = React(AskedBy(what, pod, event.kind), pod, event);
-    if (reaction != Reaction::kStay) LeaveWaiting(record, reaction, now);
+    if (reaction != Reaction::kStay) LeaveWaiting(record, reaction, event.kind, now);
   }
 }
 
@@ -70,9 +74,14 @@ std::optional<PodId> Queue::Pop(Time now) {
   See(now);
   if (now >= NextWake()) Advance(now);
   std::uint32_t record = places_->first_active();
-  if (record == kNoRecord && options_.pop_from_backoff) record = places_->first_in_backoff();
+  if (record == kNoRecord && options_.pop_from_backoff) {
+    record = places_->first_in_backoff();
+    if (record != kNoRecord && observer_ != nullptr) {
+      observer_->OnQueued(QueuePlace::kActive, EventKind::kPopFromBackoff);
+    }
+  }
   if (record == kNoRecord) return std::nullopt;
-  places_->MoveToInFlight(record);
+  places_->MoveToInFlight(record, now);
   return places_->at(record).pod;
 }
 
@@ -112,8 +121,9 @@ void Queue::Requeue(PodId pod, const FailedAttempt& attempt, Time now) {
                       options_.max_backoff > Duration{} ? BackoffEnd(now, backoff) : Time{});
   if (reaction == Reaction::kStay) {
     places_->MoveToUnschedulable(record);
+    TellArrived(record, EventKind::kAttemptFailure);
   } else {
-    LeaveWaiting(record, reaction, now);
+    LeaveWaiting(record, reaction, EventKind::kAttemptFailure, now);
   }
 }
 
@@ -121,7 +131,7 @@ void Queue::AskGateAgain(PodId pod, Time now) {
   See(now);
   const std::uint32_t record = places_->Find(pod);
   if (record == kNoRecord || places_->at(record).place != QueuePlace::kGated) return;
-  LeaveWaiting(record, Reaction::kAfterBackoff, now);
+  LeaveWaiting(record, Reaction::kAfterBackoff, EventKind::kForced, now);
 }
 
 void Queue::Activate(PodId pod, Time now) {
@@ -133,7 +143,7 @@ void Queue::Activate(PodId pod, Time now) {
     places_->flight_of(record).saw_forced = true;
   } else if (IsWaiting(place) || place == QueuePlace::kBackoff ||
              place == QueuePlace::kErrorBackoff) {
-    LeaveWaiting(record, Reaction::kAtOnce, now);
+    LeaveWaiting(record, Reaction::kAtOnce, EventKind::kForced, now);
   }
 }
 
@@ -153,7 +163,7 @@ void Queue::OnEvent(const ClusterEvent& event, Time now) {
       if (reaction != Reaction::kStay) moves_.push_back({record, reaction});
     }
   }
-  for (const Move& move : moves_) LeaveWaiting(move.record, move.reaction, now);
+  for (const Move& move : moves_) LeaveWaiting(move.record, move.reaction, event.kind, now);
 }
 
 Time Queue::NextWake() const {
@@ -171,12 +181,16 @@ void Queue::Advance(Time now) {
     return first != kNoRecord && places_->at(first).backoff_until <= now;
   };
   // The gate was asked when they began to wait.
-  while (over(places_->first_in_backoff())) places_->MoveToActive(places_->first_in_backoff());
-  while (over(places_->first_in_error_backoff())) {
-    places_->MoveToActive(places_->first_in_error_backoff());
-  }
+  const auto activate = [&](std::uint32_t first) {
+    places_->MoveToActive(first, now);
+    TellArrived(first, EventKind::kBackoffComplete);
+  };
+  while (over(places_->first_in_backoff())) activate(places_->first_in_backoff());
+  while (over(places_->first_in_error_backoff())) activate(places_->first_in_error_backoff());
   while (places_->oldest_unschedulable() != kNoRecord && FlushTimeOfOldest() <= now) {
-    LeaveWaiting(places_->oldest_unschedulable(), Reaction::kAfterBackoff, now);
+    places_->SetFlushed(places_->oldest_unschedulable());
+    LeaveWaiting(places_->oldest_unschedulable(), Reaction::kAfterBackoff, EventKind::kTimeout,
+                 now);
   }
 }
 
@@ -201,6 +215,13 @@ Queue::View Queue::Get(PodId pod) const {
   return view;
 }
 
+Queue::Attempt Queue::LastAttempt(PodId pod) const {
+  const std::uint32_t number = places_->Find(pod);
+  if (number == kNoRecord) return {};
+  const PodRecord& record = places_->at(number);
+  return {record.attempts, record.ready, record.popped, record.flushed};
+}
+
 bool Queue::Contains(PodId pod) const {
   const std::uint32_t record = places_->Find(pod);
   return record != kNoRecord && places_->at(record).place != QueuePlace::kDone;
@@ -209,6 +230,8 @@ bool Queue::Contains(PodId pod) const {
 std::size_t Queue::Count(QueuePlace place) const { return places_->Count(place); }
 
 std::vector<PodId> Queue::List(QueuePlace place) const { return places_->List(place); }
+
+std::vector<RejectedPods> Queue::CountRejected() const { return places_->CountRejected(); }
 
 std::optional<std::string> Queue::Verify() const { return places_->Verify(); }
 
@@ -243,15 +266,22 @@ void Queue::Remember(InFlightPod& flight, const ClusterEvent& event) {
 }
 
 // The pod may be tried again, if its gate lets it.
-void Queue::LeaveWaiting(std::uint32_t record, Reaction reaction, Time now) {
+void Queue::LeaveWaiting(std::uint32_t record, Reaction reaction, EventKind why, Time now) {
   const PodRecord& known = places_->at(record);
+  const bool waited = IsWaiting(known.place);
   if (const std::optional<std::uint8_t> gate = judge_.Gate(known.pod)) {
     places_->MoveToGated(record, judge_.ProfileOf(known.pod), *gate);
+    if (waited) return;  // it still waits
   } else if (reaction == Reaction::kAfterBackoff && now < known.backoff_until) {
     places_->MoveToBackoff(record);
   } else {
-    places_->MoveToActive(record);
+    places_->MoveToActive(record, now);
   }
+  TellArrived(record, why);
+}
+
+void Queue::TellArrived(std::uint32_t record, EventKind why) const {
+  if (observer_ != nullptr) observer_->OnQueued(places_->at(record).place, why);
 }
 
 Time Queue::FlushTimeOfOldest() const {

@@ -20,6 +20,7 @@
 
 namespace knx::engine {
 
+class Observer;
 class PodPlaces;
 struct InFlightPod;
 struct WaitsFor;
@@ -40,6 +41,14 @@ enum class QueuePlace : std::uint8_t {
   kGated,          // waits for an event that may help with its gate
   kInFlight,       // popped, being decided about
   kDone,           // decided; only its history is here
+};
+
+// Waiting pods that a plugin of a profile rejected when they were last tried, or holds back.
+struct RejectedPods {
+  std::uint32_t profile = 0;
+  std::uint8_t plugin = 0;
+  std::size_t pods = 0;
+  friend bool operator==(const RejectedPods&, const RejectedPods&) = default;
 };
 
 class Queue {
@@ -68,7 +77,8 @@ class Queue {
                          const framework::ClusterEvent& event) = 0;
   };
 
-  Queue(Options options, Judge& judge);
+  // `observer` hears of every pod that comes to a place; may be nobody.
+  Queue(Options options, Judge& judge, Observer* observer = nullptr);
   ~Queue();
 
   // A pod to be scheduled. It must not be in the queue.
@@ -117,11 +127,20 @@ class Queue {
     friend bool operator==(const View&, const View&) = default;
   };
   [[nodiscard]] View Get(cluster::PodId pod) const;
+  // Of a pod that was popped, until Remove.
+  struct Attempt {
+    std::uint32_t number = 0;  // how often it was popped
+    Time ready, popped;        // first active; popped for this attempt
+    bool flushed = false;      // tried again only because it had waited for too long
+  };
+  [[nodiscard]] Attempt LastAttempt(cluster::PodId pod) const;
   // Waits or is in flight.
   [[nodiscard]] bool Contains(cluster::PodId pod) const;
   [[nodiscard]] std::size_t Count(QueuePlace place) const;
   // Every pod in a place, in the order in which they would be taken (active, back-off) or by id.
   [[nodiscard]] std::vector<cluster::PodId> List(QueuePlace place) const;
+  // By profile and plugin. A pod counts for every plugin that rejected it.
+  [[nodiscard]] std::vector<RejectedPods> CountRejected() const;
   // Counts and orders recounted from scratch: the first difference, or nothing.
   [[nodiscard]] std::optional<std::string> Verify() const;
   [[nodiscard]] std::size_t bytes() const;
@@ -145,12 +164,14 @@ class Queue {
                               framework::EventKind kind);
   Reaction React(const Asked& asked, cluster::PodId pod, const framework::ClusterEvent& event);
   void Remember(InFlightPod& flight, const framework::ClusterEvent& event);
-  void LeaveWaiting(std::uint32_t record, Reaction reaction, Time now);
+  void LeaveWaiting(std::uint32_t record, Reaction reaction, framework::EventKind why, Time now);
+  void TellArrived(std::uint32_t record, framework::EventKind why) const;
   [[nodiscard]] Time FlushTimeOfOldest() const;
   void See(Time now);
 
   const Options options_;
   Judge& judge_;
+  Observer* const observer_;
   std::unique_ptr<PodPlaces> places_;
   std::optional<Time> first_seen_;
   std::vector<Move> moves_;  // of one event; kept for its capacity

@@ -200,5 +200,39 @@ TEST_F(QueueStory, AChangeOfThePodItselfCountsWhereverItIs) {
   EXPECT_EQ(Place(kA), kActive);
 }
 
+TEST_F(QueueStory, AnAttemptKnowsThatOnlyTooLongAWaitBroughtItAbout) {
+  queue->Add(kA, 0, At(0));
+  Fail(kA, RejectedBy({kFit}), At(1));
+  EXPECT_EQ(queue->Pop(At(60)), std::nullopt);
+  ASSERT_EQ(queue->Pop(At(400)), kA);
+  const Queue::Attempt attempt = queue->LastAttempt(kA);
+  EXPECT_TRUE(attempt.flushed);
+  EXPECT_EQ(attempt.number, 2U);
+  EXPECT_EQ(attempt.ready, At(0));
+  EXPECT_EQ(attempt.popped, At(400));
+  queue->Requeue(kA, RejectedBy({kFit}), At(400));
+  EXPECT_FALSE(queue->LastAttempt(kA).flushed);
+  EXPECT_EQ(queue->LastAttempt(kB).number, 0U);
+}
+
+TEST_F(QueueStory, RejectedPodsAreCountedByPluginWhereverTheyWait) {
+  queue->Add(kA, 0, At(0));
+  Fail(kA, RejectedBy({kFit, kAffinity}), At(1));
+  queue->Add(kB, 0, At(1));
+  Fail(kB, RejectedBy({kFit}), At(1));
+  OnEvent(EventKind::kNodeAdd, At(1));
+  plot.gates[kC] = kGates;
+  queue->Add(kC, 0, At(1));
+  plot.profiles[kD] = 1;
+  queue->Add(kD, 0, At(1));
+  Fail(kD, PendingOn({kVolumes}), At(1));
+  EXPECT_EQ(queue->CountRejected(),
+            (std::vector<RejectedPods>{
+                {0, kFit, 2}, {0, kGates, 1}, {0, kAffinity, 1}, {1, kVolumes, 1}}));
+  ASSERT_EQ(queue->Pop(At(1)), kA);  // now in flight
+  EXPECT_EQ(queue->CountRejected(),
+            (std::vector<RejectedPods>{{0, kFit, 1}, {0, kGates, 1}, {1, kVolumes, 1}}));
+}
+
 }  // namespace
 }  // namespace knx::engine::story

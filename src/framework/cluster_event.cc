@@ -1,75 +1,57 @@
 #include "framework/cluster_event.h"
 
+#include <iterator>
+
 #include "base/check.h"
 
 namespace knx::framework {
 
+namespace {
+
+// In the order of the kinds.
+constexpr std::string_view kEventNames[] = {
+    "NodeAdd",
+    "NodeUpdateNodeAllocatable",
+    "NodeUpdateNodeLabel",
+    "NodeUpdateNodeTaint",
+    "NodeUpdateNodeDeclaredFeature",
+    "NodeDelete",
+    "AssignedPodAdd",
+    "AssignedPodUpdatePodLabel",
+    "AssignedPodUpdatePodScaleDown",
+    "AssignedPodDelete",
+    "UnschedulablePodUpdatePodLabel",
+    "UnschedulablePodUpdatePodScaleDown",
+    "UnschedulablePodUpdatePodToleration",
+    "UnschedulablePodUpdatePodSchedulingGatesEliminated",
+    "UnschedulablePodUpdate",
+    "UnschedulablePodDelete",
+    "PersistentVolumeClaimAdd",
+    "PersistentVolumeClaimUpdate",
+    "PersistentVolumeAdd",
+    "PersistentVolumeUpdate",
+    "storage.k8s.io/StorageClassAdd",
+    "storage.k8s.io/StorageClassUpdate",
+    "storage.k8s.io/CSINodeAdd",
+    "storage.k8s.io/CSINodeUpdate",
+    "storage.k8s.io/CSIDriverUpdate",
+    "storage.k8s.io/CSIStorageCapacityAdd",
+    "storage.k8s.io/CSIStorageCapacityUpdate",
+    "storage.k8s.io/VolumeAttachmentDelete",
+    "ForceActivate",
+    "UnschedulableTimeout",
+    "UnschedulablePodAdd",
+    "ScheduleAttemptFailure",
+    "BackoffComplete",
+    "PopFromBackoffQ",
+};
+static_assert(std::size(kEventNames) == static_cast<std::size_t>(EventKind::kCount));
+
+}  // namespace
+
 std::string_view EventName(EventKind kind) {
-  switch (kind) {
-    case EventKind::kNodeAdd:
-      return "NodeAdd";
-    case EventKind::kNodeAllocatable:
-      return "NodeUpdateNodeAllocatable";
-    case EventKind::kNodeLabel:
-      return "NodeUpdateNodeLabel";
-    case EventKind::kNodeTaint:
-      return "NodeUpdateNodeTaint";
-    case EventKind::kNodeDeclaredFeature:
-      return "NodeUpdateNodeDeclaredFeature";
-    case EventKind::kNodeDelete:
-      return "NodeDelete";
-    case EventKind::kAssignedPodAdd:
-      return "AssignedPodAdd";
-    case EventKind::kAssignedPodLabel:
-      return "AssignedPodUpdatePodLabel";
-    case EventKind::kAssignedPodScaleDown:
-      return "AssignedPodUpdatePodScaleDown";
-    case EventKind::kAssignedPodDelete:
-      return "AssignedPodDelete";
-    case EventKind::kOwnLabel:
-      return "UnschedulablePodUpdatePodLabel";
-    case EventKind::kOwnScaleDown:
-      return "UnschedulablePodUpdatePodScaleDown";
-    case EventKind::kOwnTolerations:
-      return "UnschedulablePodUpdatePodToleration";
-    case EventKind::kOwnGatesRemoved:
-      return "UnschedulablePodUpdatePodSchedulingGatesEliminated";
-    case EventKind::kOwnOther:
-      return "UnschedulablePodUpdate";
-    case EventKind::kUnassignedPodDelete:
-      return "UnschedulablePodDelete";
-    case EventKind::kClaimAdd:
-      return "PersistentVolumeClaimAdd";
-    case EventKind::kClaimUpdate:
-      return "PersistentVolumeClaimUpdate";
-    case EventKind::kVolumeAdd:
-      return "PersistentVolumeAdd";
-    case EventKind::kVolumeUpdate:
-      return "PersistentVolumeUpdate";
-    case EventKind::kStorageClassAdd:
-      return "storage.k8s.io/StorageClassAdd";
-    case EventKind::kStorageClassUpdate:
-      return "storage.k8s.io/StorageClassUpdate";
-    case EventKind::kCsiNodeAdd:
-      return "storage.k8s.io/CSINodeAdd";
-    case EventKind::kCsiNodeUpdate:
-      return "storage.k8s.io/CSINodeUpdate";
-    case EventKind::kCsiDriverUpdate:
-      return "storage.k8s.io/CSIDriverUpdate";
-    case EventKind::kCapacityAdd:
-      return "storage.k8s.io/CSIStorageCapacityAdd";
-    case EventKind::kCapacityUpdate:
-      return "storage.k8s.io/CSIStorageCapacityUpdate";
-    case EventKind::kAttachmentDelete:
-      return "storage.k8s.io/VolumeAttachmentDelete";
-    case EventKind::kForced:
-      return "ForceActivate";
-    case EventKind::kTimeout:
-      return "UnschedulableTimeout";
-    case EventKind::kCount:
-      break;
-  }
-  KNX_CHECK(false, "asked for the name of no event");
+  KNX_CHECK(kind < EventKind::kCount, "asked for the name of no event");
+  return kEventNames[static_cast<std::size_t>(kind)];
 }
 
 }  // namespace knx::framework

@@ -40,6 +40,11 @@ enum class EventKind : std::uint8_t {
   kAttachmentDelete,
   kForced,   // moves every waiting pod, asked for from outside
   kTimeout,  // has waited for too long without being asked about
+  // Why pods change places in the queue besides; no plugin hears of these.
+  kOwnAdd,          // the pod is new
+  kAttemptFailure,  // it could not be placed
+  kBackoffComplete,
+  kPopFromBackoff,  // taken before its back-off was over, with nothing else to do
   kCount,
 };
 

@@ -44,6 +44,10 @@ TEST(EventName, IsTheLabelKubeSchedulerPutsOnItsMetrics) {
       {EventKind::kAttachmentDelete, "storage.k8s.io/VolumeAttachmentDelete"},
       {EventKind::kForced, "ForceActivate"},
       {EventKind::kTimeout, "UnschedulableTimeout"},
+      {EventKind::kOwnAdd, "UnschedulablePodAdd"},
+      {EventKind::kAttemptFailure, "ScheduleAttemptFailure"},
+      {EventKind::kBackoffComplete, "BackoffComplete"},
+      {EventKind::kPopFromBackoff, "PopFromBackoffQ"},
   };
   for (const Case& c : cases) EXPECT_EQ(EventName(c.kind), c.want);
   EXPECT_EQ(std::size(cases), static_cast<std::size_t>(EventKind::kCount));

@@ -1,0 +1,43 @@
+// What the core has to tell those who count and write about it. They hear of it in the middle of
+// things: the state can be read, and the core must not be called.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/time.h"
+#include "cluster/state.h"
+#include "engine/queue.h"
+#include "framework/cluster_event.h"
+
+namespace knx::engine {
+
+enum class AttemptResult : std::uint8_t { kScheduled, kUnschedulable, kError };
+
+// An attempt to place a pod that is over: the pod is bound, or is in the queue again.
+struct EndedAttempt {
+  cluster::PodId pod;
+  AttemptResult result = AttemptResult::kScheduled;
+  std::uint32_t number = 0;  // the how manyth of this pod
+  Time ready, began;         // first in the active queue; taken from it for this attempt
+  bool flushed = false;      // made only because the pod had waited for too long
+  std::string_view message;  // why it failed
+};
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void OnAttempt(const cluster::State& /*state*/, const EndedAttempt& /*attempt*/) {}
+  virtual void OnQueued(QueuePlace /*place*/, framework::EventKind /*why*/) {}
+  // Something happened that may make waiting pods fit.
+  virtual void OnEvent(framework::EventKind /*kind*/) {}
+  // A pod fits nowhere, and it was looked for others to go: so many, or none that would help.
+  virtual void OnPreemption(std::size_t /*victims*/) {}
+  // Somebody else bound a pod of ours, before our binding was sent.
+  virtual void OnForeignBind(const cluster::State& /*state*/, cluster::PodId /*pod*/) {}
+  // Somebody else put the pod on a node that now has less than its pods ask for.
+  virtual void OnOvercommit(const cluster::State& /*state*/, cluster::PodId /*pod*/) {}
+};
+
+}  // namespace knx::engine
