@@ -239,6 +239,9 @@ void ApiClient::Send(const std::shared_ptr<Attempt>& attempt) {
 
 void ApiClient::OnAnswer(const std::shared_ptr<Attempt>& attempt, Result<Response> response,
                          bool unsent) {
+  if (options_.answered) {
+    options_.answered(attempt->call.method, response.ok() ? response->status : 0);
+  }
   std::optional<Duration> wait;
   if (response.ok()) {
     wait = RetryAfter(*response);

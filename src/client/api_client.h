@@ -59,6 +59,9 @@ class ApiClient {
     // Calls a second, counted apart for urgent and patient ones; zero or less: no limit.
     double calls_per_second = 0;
     std::int32_t burst = 0;
+    // Is told of every attempt of a call, by method and status; 0: there was no answer. May be
+    // empty.
+    std::function<void(std::string_view method, int status)> answered = {};
   };
   ApiClient(net::EventLoop& loop, Options options);
   ~ApiClient() { *alive_ = false; }

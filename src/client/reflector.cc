@@ -115,6 +115,7 @@ void Reflector::Open() {
     ++round_;
     if (api_.lists_by_pages()) return AskPage("");
   }
+  if (callbacks_.opened) callbacks_.opened(telling_all_);
   stream_ = api_.Open(fmt::format("{}?{}", collection_.path, Query()),
                       "application/vnd.kubernetes.protobuf;stream=watch,application/json",
                       std::make_unique<Sink>(*this));
@@ -275,8 +276,14 @@ void Reflector::Take(k8s::ChangeType type, k8s::ReceivedObject object) {
 
 // It stays what it was when it could be read last, until it goes.
 void Reflector::TakeRefused(k8s::ChangeType type, const k8s::RefusedObject& refused) {
-  OnUndecodable(Error(refused.why).Within(fmt::format("{}/{}", refused.namespace_, refused.name)));
-  const auto known = known_.find(fmt::format("{}/{}", refused.namespace_, refused.name));
+  const std::string name = fmt::format("{}/{}", refused.namespace_, refused.name);
+  if (callbacks_.refused) {
+    ++undecodable_;
+    callbacks_.refused(refused);
+  } else {
+    OnUndecodable(Error(refused.why).Within(name));
+  }
+  const auto known = known_.find(name);
   if (known == known_.end() || known->second.uid != refused.uid) return;
   known->second.round = round_;
   if (type != k8s::ChangeType::kDeleted) return;

@@ -45,6 +45,10 @@ class Reflector {
     // Somebody should know, but it goes on. The same again only after some minutes. What concerns
     // the whole server goes to ApiClient::troubles() instead.
     std::function<void(std::string_view collection, const Error&)> trouble;
+    // An object that could not be read; it is as if it were not there. Empty: that is trouble.
+    std::function<void(const k8s::RefusedObject&)> refused = {};
+    // A watch was opened: everything is told anew, or only what is new. May be empty.
+    std::function<void(bool everything)> opened = {};
   };
   Reflector(net::EventLoop& loop, ApiClient& api, Collection collection, Callbacks callbacks,
             const ReflectorTiming& timing = {});

@@ -10,11 +10,13 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "base/quoted_text.h"
 #include "client/credential_watch.h"
 #include "client/endpoint.h"
 #include "client/first_contact.h"
@@ -26,7 +28,10 @@
 #include "cmd/exit_code.h"
 #include "cmd/text_files.h"
 #include "live/file_watch.h"
+#include "live/process_metrics.h"
 #include "live/scheduler.h"
+#include "observe/log.h"
+#include "observe/scheduler_metrics.h"
 
 namespace knx::cmd {
 namespace {
@@ -38,8 +43,21 @@ constexpr Duration kWaitForRelease = Duration::Seconds(10);
 constexpr Duration kLookAtFile = Duration::Seconds(1);
 constexpr Duration kLeastServerTimeout = Duration::Seconds(1);
 
-void Log(std::string_view line) {
-  fmt::print(stderr, "{} {}\n", FormatTime(live::SteadyClock::Wall()), line);
+Result<observe::Log> MakeLog(const LoggingOptions& options) {
+  observe::Log::Options made{
+      .verbosity = options.verbosity,
+      .now = live::SteadyClock::Wall,
+      .write = [](std::string_view line) { std::fwrite(line.data(), 1, line.size(), stderr); },
+      .process = getpid()};
+  if (!observe::ParseLogFormat(options.format, made.format)) {
+    return InvalidError(
+        fmt::format("--logging-format: {}: not text or json", Printable(options.format)));
+  }
+  return observe::Log(std::move(made));
+}
+
+void Remark(observe::Log& log, const std::vector<std::string>& remarks) {
+  for (const std::string& remark : remarks) log.Info(0, "Something to mind", {{"remark", remark}});
 }
 
 std::string HostName() {
@@ -81,12 +99,14 @@ Status WriteWhole(const std::string& path, std::string_view text) {
 // that it waits for.
 struct Incarnation {
   Incarnation(net::EventLoop& loop, const client::ApiClient::Options& reach,
-              DaemonConfiguration configuration)
+              DaemonConfiguration configuration, observe::Log& log,
+              observe::SchedulerMetrics& metrics)
       : api(loop, reach),
         scheduler(loop, api, std::move(configuration.profiles),
                   {.engine = configuration.engine,
                    .instance = fmt::format("kubenexus-scheduler-{}", HostName()),
-                   .log = Log}) {}
+                   .log = log,
+                   .metrics = metrics}) {}
 
   [[nodiscard]] std::size_t unanswered() const { return api.urgent_calls() + api.patient_calls(); }
 
@@ -96,9 +116,12 @@ struct Incarnation {
 
 class Daemon {
  public:
-  Daemon(net::EventLoop& loop, const DaemonOptions& options, DaemonConfiguration configuration,
-         std::string text, client::ApiClient::Options reach)
+  Daemon(net::EventLoop& loop, observe::Log& log, observe::SchedulerMetrics& metrics,
+         const DaemonOptions& options, DaemonConfiguration configuration, std::string text,
+         client::ApiClient::Options reach)
       : loop_(loop),
+        log_(log),
+        metrics_(metrics),
         options_(options),
         config_(configuration.config),
         reach_(std::move(reach)),
@@ -114,10 +137,7 @@ class Daemon {
         loop_, options_.config_file, std::move(text), kLookAtFile,
         live::FileWatch::Callbacks{
             .changed = [this](const std::string& now) { OnFileChanged(now); },
-            .unreadable =
-                [](const Error& error) {
-                  Log(fmt::format("the configuration stays as it is: {}", error.ToString()));
-                }});
+            .unreadable = [this](const Error& error) { OnBadFile(error); }});
   }
 
   // The API server answers.
@@ -159,20 +179,23 @@ class Daemon {
     lease.now = live::SteadyClock::SinceBoot;
     lease.wall = live::SteadyClock::Wall;
     const std::string name = fmt::format("{}/{}", lease.namespace_, lease.name);
-    Log(fmt::format("waits for the lease {} as {}", name, lease.election.identity));
+    log_.Info(0, "Attempting to acquire leader lease",
+              {{"lease", name}, {"identity", lease.election.identity}});
+    metrics_.Leads(lease.name, false);
     lease_ = std::make_unique<client::LeaderLease>(
         loop_, std::move(lease),
         client::LeaderLease::Callbacks{
             .leading = [this] { OnLeading(); },
             .lost = [this](std::string_view why) { OnLost(why); },
             .seen =
-                [name](std::string_view holder) {
-                  Log(holder.empty() ? fmt::format("nobody holds the lease {}", name)
-                                     : fmt::format("{} leads", holder));
+                [this, name](std::string_view holder) {
+                  log_.Info(0, holder.empty() ? "Nobody leads" : "New leader elected",
+                            {{"lease", name}, {"identity", holder}});
                 },
             .trouble =
-                [name](const Error& error) {
-                  Log(fmt::format("the lease {}: {}", name, error.ToString()));
+                [this, name](const Error& error) {
+                  log_.Error("Trouble with the lease",
+                             {{"lease", name}, {"err", error.ToString()}});
                 }});
     reach_.may_send = [this] { return lease_->MayWrite(); };
     reach_.server_timeout =
@@ -183,7 +206,8 @@ class Daemon {
 
   void Begin(DaemonConfiguration configuration) {
     incarnation_.reset();
-    incarnation_ = std::make_unique<Incarnation>(loop_, reach_, std::move(configuration));
+    incarnation_ =
+        std::make_unique<Incarnation>(loop_, reach_, std::move(configuration), log_, metrics_);
     if (leading()) {
       incarnation_->scheduler.Lead();
     } else if (!config_.delay_cache_until_active) {
@@ -194,14 +218,16 @@ class Daemon {
   // ---- the lease ----
 
   void OnLeading() {
-    Log(fmt::format("leads as {}", lease_->identity()));
+    log_.Info(0, "Leads", {{"identity", lease_->identity()}});
+    metrics_.Leads(config_.leader_election.resource_name, true);
     incarnation_->scheduler.Lead();
   }
 
   void OnLost(std::string_view why) {
     incarnation_->scheduler.Drain();
     incarnation_->api.StopSending();
-    Log(fmt::format("lost the lease, writes nothing more and ends: {}", why));
+    log_.Error("Leader election lost, nothing more is written", {{"err", why}});
+    metrics_.Leads(config_.leader_election.resource_name, false);
     End(kExitFailed);
   }
 
@@ -237,14 +263,16 @@ class Daemon {
   void OnFileChanged(const std::string& text) {
     if (ending_) return;
     auto read = ReadDaemonConfiguration(options_, text);
-    if (!read.ok()) {
-      return Log(fmt::format("the configuration stays as it is: {}", read.error().ToString()));
-    }
-    for (const std::string& warning : read->warnings) Log(warning);
+    if (!read.ok()) return OnBadFile(read.error());
+    Remark(log_, read->warnings);
     const bool waits_already = std::exchange(next_, *std::move(read)).has_value();
     if (waits_already || incarnation_ == nullptr) return;
     incarnation_->scheduler.Drain();
     WhenAnswered(net::EventLoop::Now() + kWaitForAnswers, [this] { TakeNext(); });
+  }
+
+  void OnBadFile(const Error& error) {
+    log_.Error("The changed configuration is not taken over", {{"err", error.ToString()}});
   }
 
   void TakeNext() {
@@ -252,13 +280,16 @@ class Daemon {
     DaemonConfiguration next = *std::exchange(next_, std::nullopt);
     const auto later = NeedsRestart(config_, next.config);
     const std::size_t cut = incarnation_->unanswered();
-    Log(fmt::format("takes over the changed configuration {}{}{}{}", options_.config_file,
-                    later.empty() ? "" : "; only after a restart: ", fmt::join(later, ", "),
-                    cut == 0 ? "" : fmt::format("; {} calls were not answered", cut)));
+    log_.Info(0, "Takes over the changed configuration",
+              {{"file", options_.config_file},
+               {"onlyAfterRestart", fmt::format("{}", fmt::join(later, ", "))},
+               {"unansweredCalls", cut}});
     Begin(std::move(next));
   }
 
   net::EventLoop& loop_;
+  observe::Log& log_;
+  observe::SchedulerMetrics& metrics_;
   const DaemonOptions& options_;
   // The one we started with, which decides about all that stays as it is until a restart.
   const framework::SchedulerConfiguration config_;
@@ -273,35 +304,49 @@ class Daemon {
 };
 
 Result<int> Run(const DaemonOptions& options) {
-  for (const std::string& warning : options.warnings) Log(warning);
+  KNX_TRY(observe::Log log, MakeLog(options.logging));
+  Remark(log, options.warnings);
   if (options.shadow) return InvalidError("--shadow: not built yet");
   std::string text;
   if (!options.config_file.empty()) {
     KNX_TRY(text, ReadText(options.config_file));
   }
   KNX_TRY(DaemonConfiguration configuration, ReadDaemonConfiguration(options, text));
-  for (const std::string& warning : configuration.warnings) Log(warning);
+  Remark(log, configuration.warnings);
   if (!options.write_config_to.empty()) {
     KNX_TRY_DONE(WriteWhole(options.write_config_to, ConfigurationYaml(configuration.config)));
     return kExitOk;
   }
   KNX_TRY(const client::ApiAccess access,
           FindAccess(configuration.config.client_connection.kubeconfig, options.master));
-  for (const std::string& warning : access.warnings) Log(warning);
+  Remark(log, access.warnings);
   client::TokenSource source(access);
   KNX_TRY(const client::Credentials* first, source.GetOrWait(live::SteadyClock::Wall()));
   std::signal(SIGPIPE, SIG_IGN);
   net::EventLoop loop;
   client::CredentialWatch credentials(loop, source, *first, &live::SteadyClock::Wall);
   KNX_TRY(client::ApiClient::Options reach, ReachOf(access, *first, credentials));
-  reach.log = Log;
+  observe::SchedulerMetrics metrics;
+  live::AddProcessMetrics(metrics.registry());
+  metrics.SetBuild(KNX_VERSION);
+  const std::string host = fmt::format("{}:{}", reach.endpoint.host, reach.endpoint.port);
+  reach.answered = [&metrics, host](std::string_view method, int status) {
+    metrics.RequestAnswered(method, host, status);
+  };
+  reach.log = [&log](std::string_view line) {
+    log.Error("Trouble with the API server", {{"err", line}});
+  };
+  log.Info(0, "Starting", {{"version", KNX_VERSION}, {"server", host}});
   client::ApiClient api(loop, reach);  // for what is no scheduling
-  Daemon daemon(loop, options, std::move(configuration), std::move(text), std::move(reach));
+  Daemon daemon(loop, log, metrics, options, std::move(configuration), std::move(text),
+                std::move(reach));
   credentials.set_callbacks(
       {.certificate_changed =
            [&](const client::Credentials& newer) {
              auto endpoint = client::EndpointFor(access, newer);
-             if (!endpoint.ok()) return Log(endpoint.error().ToString());
+             if (!endpoint.ok()) {
+               return api.troubles().Report(endpoint.error().ToString());
+             }
              api.Replace(*endpoint);
              daemon.Replace(*endpoint);
            },
@@ -312,6 +357,7 @@ Result<int> Run(const DaemonOptions& options) {
     outcome.ok() ? daemon.Start() : loop.Stop();
   });
   const int code = daemon.Run();
+  log.Flush();
   KNX_TRY_DONE(std::move(reached));
   return code;
 }

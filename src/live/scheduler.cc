@@ -10,6 +10,9 @@
 #include "live/watched_kinds.h"
 
 namespace knx::live {
+
+using observe::ApiCall;
+
 namespace {
 
 // Decisions between two looks at what else has happened.
@@ -20,6 +23,9 @@ constexpr std::size_t kEnoughWrites = 2000;
 // Events that wait for a server that does not take them; people can do without more of them.
 constexpr std::size_t kMostEvents = 20'000;
 constexpr std::size_t kShownDifferences = 100;
+
+// Between two looks at how late the loop is.
+constexpr Duration kLagInterval = Duration::Seconds(1);
 
 client::PodName NameOf(const engine::PodRef& pod) { return {pod.namespace_, pod.name, pod.uid}; }
 
@@ -33,13 +39,23 @@ Scheduler::Scheduler(net::EventLoop& loop, client::ApiClient& api,
       events_(api),
       volumes_(api),
       options_(std::move(options)),
-      engine_(options_.engine, std::move(profiles)) {
+      narrator_(clock_, options_.metrics, options_.log),
+      engine_(ObservedOptions(), std::move(profiles)) {
+  options_.metrics.ReadFrom(&engine_);
   if (options_.shadow) shadow_.emplace();
 }
 
 Scheduler::~Scheduler() {
   *alive_ = false;
+  options_.metrics.ReadFrom(nullptr);
   loop_.Cancel(wake_);
+  loop_.Cancel(lag_);
+}
+
+engine::EngineOptions Scheduler::ObservedOptions() {
+  engine::EngineOptions options = options_.engine;
+  options.observer = &narrator_;
+  return options;
 }
 
 void Scheduler::Lead() {
@@ -50,41 +66,47 @@ void Scheduler::Lead() {
 }
 
 void Scheduler::Start() {
+  WatchLag();
   for (client::Collection& collection : WatchedCollections()) {
+    const std::string path = collection.path;
     reflectors_.push_back(std::make_unique<client::Reflector>(
         loop_, api_, std::move(collection),
         client::Reflector::Callbacks{
             .upserted = [this](k8s::Object object) { OnUpserted(std::move(object)); },
             .gone = [this](const k8s::Object& object) { OnGone(object); },
             .synced = [this] { OnSynced(); },
-            .trouble =
-                [this](std::string_view path, const Error& error) {
-                  options_.log(fmt::format("watching {}: {}", path, error.ToString()));
-                }}));
+            .trouble = [this](std::string_view what,
+                              const Error& error) { narrator_.WatchFailed(what, error); },
+            .refused =
+                [this](const k8s::RefusedObject& object) { narrator_.ObjectRefused(object); },
+            .opened = [this, path](bool everything) { narrator_.WatchOpened(path, everything); }}));
   }
 }
 
 void Scheduler::CheckState() {
   const engine::Queue& queue = engine_.queue();
-  options_.log(fmt::format(
-      "state: {} nodes, {} pods; of those that wait {} are active, {} in back-off, {} "
-      "unschedulable, {} gated",
-      engine_.state().nodes().node_count(), engine_.state().pods().size(),
-      queue.Count(engine::QueuePlace::kActive),
-      queue.Count(engine::QueuePlace::kBackoff) + queue.Count(engine::QueuePlace::kErrorBackoff),
-      queue.Count(engine::QueuePlace::kUnschedulable), queue.Count(engine::QueuePlace::kGated)));
-  options_.log(fmt::format("state: counted anew, {}",
-                           engine_.Verify().value_or("everything is as it was counted")));
+  const auto count = [&](engine::QueuePlace place) { return queue.Count(place); };
+  options_.log.Info(
+      0, "State",
+      {{"nodes", engine_.state().nodes().node_count()},
+       {"pods", engine_.state().pods().size()},
+       {"active", count(engine::QueuePlace::kActive)},
+       {"backoff", count(engine::QueuePlace::kBackoff) + count(engine::QueuePlace::kErrorBackoff)},
+       {"unschedulable", count(engine::QueuePlace::kUnschedulable)},
+       {"gated", count(engine::QueuePlace::kGated)}});
+  if (const auto wrong = engine_.Verify()) {
+    options_.log.Error("State is not what it adds up to", {{"err", *wrong}});
+  }
   if (check_ != nullptr) return;  // one is under way
   check_ = std::make_unique<StateCheck>(
       loop_, api_, engine_, [this](const std::vector<std::string>& differences) {
         const auto over = std::move(check_);
         const std::size_t shown = std::min(differences.size(), kShownDifferences);
-        for (std::size_t i = 0; i < shown; ++i) options_.log("state: " + differences[i]);
-        options_.log(differences.empty()
-                         ? "state: equal to what the API server says"
-                         : fmt::format("state: {} differences to what the API server says",
-                                       differences.size()));
+        for (std::size_t i = 0; i < shown; ++i) {
+          options_.log.Error("State differs from the API server", {{"err", differences[i]}});
+        }
+        options_.log.Info(0, "State compared with the API server",
+                          {{"differences", differences.size()}});
       });
 }
 
@@ -117,15 +139,16 @@ void Scheduler::OnSynced() {
                                [](const auto& reflector) { return reflector->synced(); });
   if (up_to_date_ || !all) return;
   up_to_date_ = synced_ = true;
-  options_.log(fmt::format("knows the cluster: {} nodes, {} pods",
-                           engine_.state().nodes().node_count(), engine_.state().pods().size()));
+  narrator_.Synced(engine_.state().nodes().node_count(), engine_.state().pods().size());
   if (!leading_) return;
   AfterCall();
   PlanSlice();
 }
 
 void Scheduler::Tell(const engine::Event& event) {
-  engine_.Handle(event, clock_.now());
+  const Time now = clock_.now();
+  engine_.Handle(event, now);
+  narrator_.Handled(now);
   if (!up_to_date_ || !leading_) return;
   AfterCall();
   PlanSlice();
@@ -144,7 +167,9 @@ void Scheduler::Slice() {
   for (int i = 0; i < kDecisionsAtOnce; ++i) {
     // An answer to one of them brings us back here.
     if (api_.urgent_calls() >= kEnoughWrites || draining_) return;
-    const bool decided = engine_.ScheduleOne(clock_.now());
+    const Time now = clock_.now();
+    const bool decided = engine_.ScheduleOne(now);
+    if (decided) narrator_.Decided(now);
     AfterCall();
     if (!decided) return;
   }
@@ -172,6 +197,14 @@ void Scheduler::ArmWake() {
   });
 }
 
+void Scheduler::WatchLag() {
+  const Time due = clock_.now() + kLagInterval;
+  lag_ = loop_.After(kLagInterval, [this, due] {
+    options_.metrics.LoopWasLate(clock_.now() - due);
+    WatchLag();
+  });
+}
+
 // ---- carrying out ----
 
 void Scheduler::Finished(engine::ActionId id, const Status& outcome) {
@@ -182,47 +215,50 @@ void Scheduler::Finished(engine::ActionId id, const Status& outcome) {
 
 void Scheduler::CarryOut(engine::ActionId id, const engine::BindPod& bind) {
   pods_.Bind(NameOf(bind.pod), bind.node,
-             [this, id](const Status& outcome) { Finished(id, outcome); });
+             narrator_.Timed(ApiCall::kBinding,
+                             [this, id](const Status& outcome) { Finished(id, outcome); }));
 }
 
 void Scheduler::CarryOut(engine::ActionId id, const engine::PatchPodStatus& patch) {
   const client::PodCondition condition{std::string(k8s::names::kPodScheduled), patch.status,
                                        patch.reason, patch.message, patch.observed_generation};
-  pods_.PatchStatus(NameOf(patch.pod), condition, patch.nominated_node, SteadyClock::Wall(),
-                    [this, id](const Status& outcome) { Finished(id, outcome); });
+  pods_.PatchStatus(
+      NameOf(patch.pod), condition, patch.nominated_node, SteadyClock::Wall(),
+      narrator_.Timed(ApiCall::kStatusPatch, [this, id, pod = patch.pod](const Status& outcome) {
+        narrator_.StatusWritten(pod, outcome);
+        Finished(id, outcome);
+      }));
 }
 
 void Scheduler::CarryOut(engine::ActionId id, const engine::ClearNomination& clear) {
   pods_.PatchStatus(NameOf(clear.pod), std::nullopt, "", SteadyClock::Wall(),
-                    [this, id](const Status& outcome) { Finished(id, outcome); });
+                    narrator_.Timed(ApiCall::kStatusPatch,
+                                    [this, id](const Status& outcome) { Finished(id, outcome); }));
 }
 
 void Scheduler::CarryOut(engine::ActionId /*id*/, const engine::PlanEvictions& plan) {
-  options_.log(fmt::format("making room for {}/{} on {}: {} pods have to go",
-                           plan.preemptor.namespace_, plan.preemptor.name, plan.node,
-                           plan.victims.size()));
+  narrator_.EvictionsPlanned(plan);
 }
 
 void Scheduler::CarryOut(engine::ActionId id, const engine::EvictPod& evict) {
   const client::PodCondition condition{std::string(k8s::names::kDisruptionTarget), "True",
                                        evict.reason, evict.message, 0};
-  const auto report = [this, id](const Status& outcome) {
+  const auto report = [this, id, evict](const Status& outcome) {
+    narrator_.Evicted(evict, outcome);
     const bool missing = !outcome.ok() && outcome.error().kind == ErrorKind::kNotFound;
     if (missing) return Tell(engine::ActionFinished{.action = id, .failure = {}, .missing = true});
     Finished(id, outcome);
   };
   pods_.PatchStatus(NameOf(evict.pod), condition, std::nullopt, SteadyClock::Wall(),
-                    [this, pod = NameOf(evict.pod), report](const Status& outcome) {
+                    narrator_.Timed(ApiCall::kStatusPatch, [this, pod = NameOf(evict.pod),
+                                                            report](const Status& outcome) {
                       if (!outcome.ok()) return report(outcome);
-                      pods_.Delete(pod, report);
-                    });
+                      pods_.Delete(pod, narrator_.Timed(ApiCall::kPodDelete, report));
+                    }));
 }
 
 void Scheduler::CarryOut(engine::ActionId /*id*/, const engine::RecordEvent& event) {
-  if (api_.patient_calls() >= kMostEvents) {
-    if (events_dropped_++ == 0) options_.log("events are dropped: the API server is too slow");
-    return;
-  }
+  if (api_.patient_calls() >= kMostEvents) return narrator_.EventDropped();
   client::PodEvent record;
   record.regarding = NameOf(event.pod);
   if (event.related) record.related = NameOf(*event.related);
@@ -233,9 +269,9 @@ void Scheduler::CarryOut(engine::ActionId /*id*/, const engine::RecordEvent& eve
   record.controller = event.reporter;
   record.instance = options_.instance;
   record.when = SteadyClock::Wall();
-  events_.Record(record, [this](const Status& outcome) {
-    if (!outcome.ok()) options_.log(fmt::format("writing an event: {}", outcome.error().message));
-  });
+  events_.Record(record, narrator_.Timed(ApiCall::kEvent, [this](const Status& outcome) {
+    narrator_.EventWritten(outcome);
+  }));
 }
 
 void Scheduler::CarryOut(engine::ActionId id, const engine::AskOutside& ask) {
@@ -254,10 +290,11 @@ void Scheduler::WriteVolumes(engine::ActionId id, std::vector<framework::VolumeW
   if (next == writes.size()) return Tell(engine::QuestionAnswered{id, {.ok = true, .text = ""}});
   const framework::VolumeWrite write = writes[next];
   const client::ClaimName claim{write.claim.namespace_, write.claim.name, write.claim.uid};
-  const auto done = [this, id, writes = std::move(writes), next](const Status& outcome) {
-    if (outcome.ok()) return WriteVolumes(id, writes, next + 1);
-    Tell(engine::QuestionAnswered{id, {.ok = false, .text = outcome.error().message}});
-  };
+  const auto done = narrator_.Timed(
+      ApiCall::kVolume, [this, id, writes = std::move(writes), next](const Status& outcome) {
+        if (outcome.ok()) return WriteVolumes(id, writes, next + 1);
+        Tell(engine::QuestionAnswered{id, {.ok = false, .text = outcome.error().message}});
+      });
   if (write.volume.empty()) {
     volumes_.SelectNode(claim, write.node, write.resource_version, done);
   } else {

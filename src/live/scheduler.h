@@ -2,11 +2,9 @@
 // decide, and carries out what it wants done. The counterpart of sim/ in real time.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "client/api_client.h"
@@ -16,10 +14,13 @@
 #include "client/volume_writer.h"
 #include "engine/engine.h"
 #include "framework/profile.h"
+#include "live/narrator.h"
 #include "live/shadow.h"
 #include "live/state_check.h"
 #include "live/steady_clock.h"
 #include "net/event_loop.h"
+#include "observe/log.h"
+#include "observe/scheduler_metrics.h"
 
 namespace knx::live {
 
@@ -28,7 +29,8 @@ class Scheduler {
   struct Options {
     engine::EngineOptions engine;
     std::string instance;  // who reports events: "<scheduler name>-<host>"
-    std::function<void(std::string_view line)> log;
+    observe::Log& log;
+    observe::SchedulerMetrics& metrics;
     bool shadow = false;  // decide nothing, compare what another scheduler decides
   };
   Scheduler(net::EventLoop& loop, client::ApiClient& api, std::vector<framework::Profile> profiles,
@@ -44,6 +46,7 @@ class Scheduler {
   void Lead();
   // Everything that is there was told at least once.
   [[nodiscard]] bool synced() const { return synced_; }
+  [[nodiscard]] const engine::Engine& engine() const { return engine_; }
   // What was sent and not answered yet.
   [[nodiscard]] std::size_t outstanding() const { return api_.urgent_calls(); }
   // Says in the log what waits, and whether what we know is what the API server says.
@@ -62,6 +65,7 @@ class Scheduler {
   void Slice();
   void AfterCall();
   void ArmWake();
+  void WatchLag();
 
   void CarryOut(engine::ActionId id, const engine::BindPod& bind);
   void CarryOut(engine::ActionId id, const engine::PatchPodStatus& patch);
@@ -73,6 +77,7 @@ class Scheduler {
   void WriteVolumes(engine::ActionId id, std::vector<framework::VolumeWrite> writes,
                     std::size_t next);
   void Finished(engine::ActionId id, const Status& outcome);
+  [[nodiscard]] engine::EngineOptions ObservedOptions();
 
   net::EventLoop& loop_;
   client::ApiClient& api_;
@@ -81,14 +86,14 @@ class Scheduler {
   client::VolumeWriter volumes_;
   Options options_;
   SteadyClock clock_;
+  Narrator narrator_;
   engine::Engine engine_;
   std::optional<Shadow> shadow_;
   std::vector<std::unique_ptr<client::Reflector>> reflectors_;
   std::unique_ptr<StateCheck> check_;
   bool leading_ = false, synced_ = false, slice_planned_ = false, draining_ = false;
   bool up_to_date_ = false;  // synced since we began to lead
-  std::size_t events_dropped_ = 0;
-  net::EventLoop::TimerId wake_;
+  net::EventLoop::TimerId wake_, lag_;
   Time armed_ = kNever;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -1,0 +1,140 @@
+#include "live/narrator.h"
+
+#include <utility>
+
+namespace knx::live {
+namespace {
+
+using engine::AttemptResult;
+using observe::ObjectName;
+
+// What becomes of every pod.
+constexpr int kEveryPod = 2;
+
+ObjectName NameIn(const cluster::State& state, cluster::PodId pod) {
+  return {state.words().Text(state.pod(pod).namespace_), state.pod(pod).name};
+}
+
+ObjectName NameIn(const engine::PodRef& pod) { return {pod.namespace_, pod.name}; }
+
+// "/api/v1/pods" is about pods.
+std::string_view ResourceOf(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+}  // namespace
+
+// ---- around calls of the engine ----
+
+void Narrator::Handled(Time began) {
+  if (event_) metrics_.EventHandled(*event_, clock_.now() - began);
+  event_.reset();
+}
+
+void Narrator::Decided(Time began) {
+  metrics_.Decided(clock_.now() - began);
+  event_.reset();
+}
+
+// ---- writes ----
+
+Narrator::Done Narrator::Timed(observe::ApiCall call, Done done) {
+  metrics_.CallBegan(call);
+  return [this, call, began = clock_.now(), done = std::move(done)](const Status& outcome) {
+    metrics_.CallEnded(call, outcome.ok(), clock_.now() - began);
+    done(outcome);
+  };
+}
+
+void Narrator::StatusWritten(const engine::PodRef& pod, const Status& outcome) {
+  if (outcome.ok()) return;
+  log_.Error("Could not write the status of a pod",
+             {{"err", outcome.error().message}, {"pod", NameIn(pod)}});
+}
+
+void Narrator::EvictionsPlanned(const engine::PlanEvictions& plan) {
+  log_.Info(kEveryPod, "Pods have to go for a more important one",
+            {{"preemptor", NameIn(plan.preemptor)},
+             {"node", plan.node},
+             {"victims", plan.victims.size()}});
+}
+
+void Narrator::Evicted(const engine::EvictPod& evict, const Status& outcome) {
+  const ObjectName preemptor = NameIn(evict.preemptor), victim = NameIn(evict.pod);
+  if (outcome.ok()) {
+    log_.Info(kEveryPod, "Evicted pod", {{"preemptor", preemptor}, {"victim", victim}});
+  } else if (outcome.error().kind == ErrorKind::kNotFound) {
+    log_.Info(kEveryPod, "A pod that had to go is gone already",
+              {{"preemptor", preemptor}, {"victim", victim}});
+  } else {
+    log_.Error("Could not evict pod",
+               {{"err", outcome.error().message}, {"preemptor", preemptor}, {"victim", victim}});
+  }
+}
+
+void Narrator::EventWritten(const Status& outcome) {
+  if (!outcome.ok()) log_.Error("Could not write an event", {{"err", outcome.error().message}});
+}
+
+void Narrator::EventDropped() {
+  metrics_.EventDropped();
+  log_.Error("Events are dropped", {{"err", "the API server is too slow"}});
+}
+
+// ---- watches ----
+
+void Narrator::WatchOpened(std::string_view path, bool everything) {
+  metrics_.WatchOpened(ResourceOf(path), everything);
+}
+
+void Narrator::WatchFailed(std::string_view path, const Error& error) {
+  metrics_.WatchFailed(ResourceOf(path));
+  log_.Error("Watch failed", {{"err", error.ToString()}, {"path", path}});
+}
+
+void Narrator::ObjectRefused(const k8s::RefusedObject& object) {
+  metrics_.ObjectRefused(object.kind);
+  log_.Error("Left out an object that cannot be understood",
+             {{"err", object.why.ToString()},
+              {"kind", object.kind},
+              {"object", ObjectName{object.namespace_, object.name}}});
+}
+
+void Narrator::Synced(std::size_t nodes, std::size_t pods) {
+  log_.Info(0, "Knows the cluster", {{"nodes", nodes}, {"pods", pods}});
+}
+
+// ---- engine::Observer ----
+
+void Narrator::OnAttempt(const cluster::State& state, const engine::EndedAttempt& attempt) {
+  const Time now = clock_.now();
+  metrics_.AttemptEnded(state.class_of(attempt.pod).spec.scheduler_name, attempt,
+                        now - attempt.began, now - attempt.ready);
+  if (attempt.result == AttemptResult::kError && state.pod(attempt.pod).node.valid()) {
+    log_.Error("The binding of a pod failed, and it is bound all the same",
+               {{"err", attempt.message}, {"pod", NameIn(state, attempt.pod)}});
+  } else if (attempt.result == AttemptResult::kError) {
+    log_.Error("Could not schedule pod; it will be tried again",
+               {{"err", attempt.message}, {"pod", NameIn(state, attempt.pod)}});
+  } else if (attempt.result == AttemptResult::kUnschedulable) {
+    log_.Info(kEveryPod, "No node takes the pod; it waits",
+              {{"pod", NameIn(state, attempt.pod)}, {"err", attempt.message}});
+  } else {
+    log_.Info(kEveryPod, "Bound pod",
+              {{"pod", NameIn(state, attempt.pod)},
+               {"node", state.nodes().name(state.pod(attempt.pod).node)},
+               {"attempts", attempt.number}});
+  }
+}
+
+void Narrator::OnForeignBind(const cluster::State& state, cluster::PodId pod) {
+  metrics_.BoundByOthers();
+  log_.Info(0, "Somebody else bound a pod of ours",
+            {{"pod", NameIn(state, pod)}, {"node", state.nodes().name(state.pod(pod).node)}});
+}
+
+void Narrator::OnOvercommit(const cluster::State& state, cluster::PodId pod) {
+  metrics_.Overcommitted();
+  log_.Info(0, "A node has less than its pods ask for, since somebody else bound one there",
+            {{"node", state.nodes().name(state.pod(pod).node)}, {"pod", NameIn(state, pod)}});
+}
+
+}  // namespace knx::live

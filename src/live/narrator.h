@@ -1,0 +1,67 @@
+// Says what the scheduler does: hears it from the engine and from the driver, counts it, and writes
+// log lines about it. What is written at which verbosity follows kube-scheduler: 0 is for what
+// somebody should see, 2 for what became of every pod.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "engine/actions.h"
+#include "engine/observer.h"
+#include "k8s/read_proto.h"
+#include "live/steady_clock.h"
+#include "observe/log.h"
+#include "observe/scheduler_metrics.h"
+
+namespace knx::live {
+
+class Narrator final : public engine::Observer {
+ public:
+  Narrator(const SteadyClock& clock, observe::SchedulerMetrics& metrics, observe::Log& log)
+      : clock_(clock), metrics_(metrics), log_(log) {}
+
+  // ---- around calls of the engine ----
+  void Handled(Time began);
+  void Decided(Time began);
+
+  // ---- writes ----
+  using Done = std::function<void(const Status& outcome)>;
+  // Counts the call from now to its answer.
+  Done Timed(observe::ApiCall call, Done done);
+  void StatusWritten(const engine::PodRef& pod, const Status& outcome);
+  void EvictionsPlanned(const engine::PlanEvictions& plan);
+  void Evicted(const engine::EvictPod& evict, const Status& outcome);
+  void EventWritten(const Status& outcome);
+  void EventDropped();
+
+  // ---- watches ----
+  void WatchOpened(std::string_view path, bool everything);
+  void WatchFailed(std::string_view path, const Error& error);
+  void ObjectRefused(const k8s::RefusedObject& object);
+  void Synced(std::size_t nodes, std::size_t pods);
+
+  // ---- engine::Observer ----
+  void OnAttempt(const cluster::State& state, const engine::EndedAttempt& attempt) override;
+  void OnQueued(engine::QueuePlace place, framework::EventKind why) override {
+    metrics_.Queued(place, why);
+  }
+  void OnEvent(framework::EventKind kind) override {
+    if (!event_) event_ = kind;
+  }
+  void OnPreemption(std::size_t victims) override { metrics_.PreemptionTried(victims); }
+  void OnForeignBind(const cluster::State& state, cluster::PodId pod) override;
+  void OnOvercommit(const cluster::State& state, cluster::PodId pod) override;
+
+ private:
+  const SteadyClock& clock_;
+  observe::SchedulerMetrics& metrics_;
+  observe::Log& log_;
+  // The first that the present call of the engine brought about: what it is counted for.
+  std::optional<framework::EventKind> event_;
+};
+
+}  // namespace knx::live

@@ -1,0 +1,170 @@
+#include "live/narrator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "engine/testing/harness.h"
+#include "observe/testing/prometheus_text.h"
+
+namespace knx::live {
+namespace {
+
+using cluster::testing::NodeBuilder;
+using cluster::testing::PodBuilder;
+using observe::ApiCall;
+using observe::testing::Labels;
+using observe::testing::PrometheusText;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class NarratorTest : public ::testing::Test {
+ protected:
+  static engine::EngineOptions Options(engine::Observer* observer) {
+    engine::EngineOptions options;
+    options.observer = observer;
+    return options;
+  }
+  std::optional<double> Value(const std::string& name, const Labels& labels = {}) {
+    const auto read = PrometheusText::Read(metrics_.Text());
+    EXPECT_TRUE(read.ok());
+    return read->Find(name, labels);
+  }
+  std::optional<double> Attempts(std::string result) {
+    return Value("scheduler_schedule_attempts_total",
+                 {{"result", std::move(result)}, {"profile", "default-scheduler"}});
+  }
+  // Without what stands in front of the message.
+  std::vector<std::string> Said() {
+    std::vector<std::string> said;
+    for (const std::string& line : lines_) said.push_back(line.substr(line.find(']') + 2));
+    lines_.clear();
+    return said;
+  }
+
+  std::vector<std::string> lines_;
+  SteadyClock clock_;
+  observe::SchedulerMetrics metrics_;
+  observe::Log log_{{.verbosity = 2,
+                     .now = [] { return Time{}; },
+                     .write = [this](std::string_view line) { lines_.emplace_back(line); }}};
+  Narrator narrator_{clock_, metrics_, log_};
+  engine::testing::Harness harness_{Options(&narrator_)};
+};
+
+TEST_F(NarratorTest, SaysWhatBecameOfAPod) {
+  harness_.Node(NodeBuilder("n").Has("cpu", "1").Has("pods", "10"));
+  narrator_.Handled(clock_.now());
+  harness_.Pod(PodBuilder("p").Asks("cpu", "1"));
+  harness_.ScheduleAndBind();
+  harness_.Pod(PodBuilder("q").Asks("cpu", "1"));
+  harness_.Schedule();
+  EXPECT_THAT(Said(), ElementsAre("\"Bound pod\" pod=\"default/p\" node=\"n\" attempts=1\n",
+                                  "\"No node takes the pod; it waits\" pod=\"default/q\" "
+                                  "err=\"0/1 nodes are available: 1 Insufficient cpu. "
+                                  "preemption: 0/1 nodes are available: 1 No preemption victims "
+                                  "found for incoming pod.\"\n"));
+  EXPECT_EQ(Attempts("scheduled"), 1);
+  EXPECT_EQ(Attempts("unschedulable"), 1);
+  EXPECT_EQ(Value("scheduler_preemption_attempts_total"), 1);
+  EXPECT_EQ(Value("scheduler_event_handling_duration_seconds_count", {{"event", "NodeAdd"}}), 1);
+  EXPECT_EQ(Value("scheduler_queue_incoming_pods_total",
+                  {{"queue", "active"}, {"event", "UnschedulablePodAdd"}}),
+            2);
+}
+
+TEST_F(NarratorTest, ErrorsAreSaidWhateverTheVerbosity) {
+  log_.SetVerbosity(0);
+  harness_.Node(NodeBuilder("n").Has("cpu", "1").Has("pods", "10"));
+  harness_.Pod(PodBuilder("p"));
+  harness_.Schedule();
+  harness_.FinishBinding("p", "refused");
+  EXPECT_THAT(Said(),
+              ElementsAre("\"Could not schedule pod; it will be tried again\" err=\"running Bind "
+                          "plugin \\\"DefaultBinder\\\": refused\" pod=\"default/p\"\n"));
+  EXPECT_EQ(Attempts("error"), 1);
+}
+
+TEST_F(NarratorTest, AnAnswerThatWasLostIsNotTakenForMore) {
+  harness_.Node(NodeBuilder("n").Has("cpu", "1").Has("pods", "10"));
+  harness_.Pod(PodBuilder("p"));
+  harness_.Schedule();
+  harness_.Pod(PodBuilder("p").On("n"));
+  harness_.FinishBinding("p", "timed out");
+  EXPECT_THAT(Said(), ElementsAre("\"The binding of a pod failed, and it is bound all the same\" "
+                                  "err=\"timed out\" pod=\"default/p\"\n"));
+}
+
+TEST_F(NarratorTest, SomebodyElseIsNoticed) {
+  harness_.Node(NodeBuilder("n").Has("cpu", "1").Has("pods", "10"));
+  harness_.Pod(PodBuilder("there").Asks("cpu", "1").On("n"));
+  harness_.Pod(PodBuilder("p").Asks("cpu", "1"));
+  harness_.Pod(PodBuilder("p").Asks("cpu", "1").On("n"));
+  EXPECT_EQ(Value("kubenexus_foreign_binds_total"), 1);
+  EXPECT_EQ(Value("kubenexus_overcommits_total"), 1);
+  EXPECT_THAT(Said(), ElementsAre(HasSubstr("pod=\"default/p\" node=\"n\""),
+                                  HasSubstr("node=\"n\" pod=\"default/p\"")));
+}
+
+TEST_F(NarratorTest, CallsAreCountedUntilTheirAnswer) {
+  std::vector<bool> answers;
+  const auto done = narrator_.Timed(
+      ApiCall::kBinding, [&](const Status& outcome) { answers.push_back(outcome.ok()); });
+  EXPECT_EQ(Value("scheduler_pending_async_api_calls", {{"call_type", "pod_binding"}}), 1);
+  done(InvalidError("no"));
+  EXPECT_EQ(Value("scheduler_pending_async_api_calls", {{"call_type", "pod_binding"}}), 0);
+  EXPECT_EQ(Value("scheduler_async_api_call_execution_duration_seconds_count",
+                  {{"call_type", "pod_binding"}, {"result", "error"}}),
+            1);
+  EXPECT_THAT(answers, ElementsAre(false));
+}
+
+TEST_F(NarratorTest, WritesThatFailNameTheirPod) {
+  const engine::PodRef pod{"default", "p", "u"}, other{"default", "vip", "v"};
+  narrator_.StatusWritten(pod, Ok());
+  narrator_.EventWritten(Ok());
+  EXPECT_THAT(Said(), IsEmpty());
+  narrator_.StatusWritten(pod, InvalidError("no"));
+  narrator_.EventWritten(InvalidError("no"));
+  const engine::EvictPod evict{.pod = pod, .preemptor = other, .reason = "", .message = ""};
+  narrator_.EvictionsPlanned({.preemptor = other, .node = "n", .victims = {pod}});
+  narrator_.Evicted(evict, Ok());
+  narrator_.Evicted(evict, Error{ErrorKind::kNotFound, "gone", {}});
+  narrator_.Evicted(evict, InvalidError("no"));
+  narrator_.EventDropped();
+  EXPECT_THAT(
+      Said(),
+      ElementsAre(
+          "\"Could not write the status of a pod\" err=\"no\" pod=\"default/p\"\n",
+          "\"Could not write an event\" err=\"no\"\n",
+          "\"Pods have to go for a more important one\" preemptor=\"default/vip\" node=\"n\" "
+          "victims=1\n",
+          "\"Evicted pod\" preemptor=\"default/vip\" victim=\"default/p\"\n",
+          "\"A pod that had to go is gone already\" preemptor=\"default/vip\" "
+          "victim=\"default/p\"\n",
+          "\"Could not evict pod\" err=\"no\" preemptor=\"default/vip\" victim=\"default/p\"\n",
+          "\"Events are dropped\" err=\"the API server is too slow\"\n"));
+  EXPECT_EQ(Value("kubenexus_events_dropped_total"), 1);
+}
+
+TEST_F(NarratorTest, WatchesAndWhatTheyBring) {
+  narrator_.WatchOpened("/api/v1/pods", true);
+  narrator_.WatchOpened("/api/v1/pods", false);
+  narrator_.WatchFailed("/api/v1/pods", InvalidError("cut"));
+  narrator_.ObjectRefused({"v1", "Pod", "default", "p", "u", InvalidError("spec: bad")});
+  narrator_.Synced(3, 4);
+  EXPECT_EQ(Value("kubenexus_watches_opened_total", {{"resource", "pods"}, {"mode", "list"}}), 1);
+  EXPECT_EQ(Value("kubenexus_watches_opened_total", {{"resource", "pods"}, {"mode", "resume"}}), 1);
+  EXPECT_EQ(Value("kubenexus_watch_errors_total", {{"resource", "pods"}}), 1);
+  EXPECT_EQ(Value("kubenexus_refused_objects_total", {{"kind", "Pod"}}), 1);
+  EXPECT_THAT(Said(), ElementsAre("\"Watch failed\" err=\"cut\" path=\"/api/v1/pods\"\n",
+                                  "\"Left out an object that cannot be understood\" "
+                                  "err=\"spec: bad\" kind=\"Pod\" object=\"default/p\"\n",
+                                  "\"Knows the cluster\" nodes=3 pods=4\n"));
+}
+
+}  // namespace
+}  // namespace knx::live
