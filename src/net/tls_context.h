@@ -15,6 +15,7 @@ struct x509_store_st;
 namespace knx::net {
 
 struct TlsOptions {
+  bool http2 = true;   // false: HTTP/1.1
   std::string ca_pem;  // who may have signed the server's certificate; empty: the system's
   std::string cert_pem, key_pem;  // of the client; both or none
   bool skip_verify = false;
