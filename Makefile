@@ -119,6 +119,7 @@ test-control-plane: control-plane oracle ## start bin/knx-control-plane, schedul
 test-live: control-plane build ## kubenexus-scheduler on a real API server: bindings, conditions, preemption, faults
 	@python3 -B tests/live/live_test.py
 	@python3 -B tests/live/leader_test.py
+	@python3 -B tests/live/extender_test.py
 
 .PHONY: test-asan
 test-asan: ## every test under the address and undefined behaviour sanitizers

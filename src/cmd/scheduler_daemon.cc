@@ -27,6 +27,7 @@
 #include "cmd/daemon_configuration.h"
 #include "cmd/exit_code.h"
 #include "cmd/text_files.h"
+#include "live/extender_calls.h"
 #include "live/file_watch.h"
 #include "live/process_metrics.h"
 #include "live/scheduler.h"
@@ -98,20 +99,15 @@ Status WriteWhole(const std::string& path, std::string_view text) {
 // The scheduler under one configuration, with connections of its own: when it goes, so does all
 // that it waits for.
 struct Incarnation {
-  Incarnation(net::EventLoop& loop, const client::ApiClient::Options& reach,
-              DaemonConfiguration configuration, observe::Log& log,
-              observe::SchedulerMetrics& metrics)
-      : api(loop, reach),
-        scheduler(loop, api, std::move(configuration.profiles),
-                  {.engine = configuration.engine,
-                   .instance = fmt::format("kubenexus-scheduler-{}", HostName()),
-                   .log = log,
-                   .metrics = metrics}) {}
+  Incarnation(net::EventLoop& loop, const client::ApiClient::Options& reach) : api(loop, reach) {}
 
-  [[nodiscard]] std::size_t unanswered() const { return api.urgent_calls() + api.patient_calls(); }
+  [[nodiscard]] std::size_t unanswered() const {
+    return scheduler->outstanding() + api.patient_calls();
+  }
 
   client::ApiClient api;
-  live::Scheduler scheduler;
+  std::unique_ptr<live::ExtenderCalls> extenders;
+  std::unique_ptr<live::Scheduler> scheduler;
 };
 
 class Daemon {
@@ -141,9 +137,10 @@ class Daemon {
   }
 
   // The API server answers.
-  void Start() {
-    Begin(*std::exchange(next_, std::nullopt));
+  Status Start() {
+    KNX_TRY_DONE(Begin(*std::exchange(next_, std::nullopt)));
     if (lease_ != nullptr) lease_->Start();
+    return Ok();
   }
 
   // New connections go there.
@@ -204,15 +201,30 @@ class Daemon {
 
   [[nodiscard]] bool leading() const { return lease_ == nullptr || lease_->leading(); }
 
-  void Begin(DaemonConfiguration configuration) {
-    incarnation_.reset();
-    incarnation_ =
-        std::make_unique<Incarnation>(loop_, reach_, std::move(configuration), log_, metrics_);
+  // Also whether there is a way to the extenders.
+  Result<std::unique_ptr<live::ExtenderCalls>> ReachExtenders(
+      client::ApiClient& api, const DaemonConfiguration& configuration) {
+    return live::ExtenderCalls::Make(
+        loop_, api, configuration.engine.extenders,
+        [this](std::string_view line) { log_.Error("Trouble with an extender", {{"err", line}}); });
+  }
+
+  Status Begin(DaemonConfiguration configuration) {
+    incarnation_ = std::make_unique<Incarnation>(loop_, reach_);
+    KNX_TRY(incarnation_->extenders, ReachExtenders(incarnation_->api, configuration));
+    incarnation_->scheduler = std::make_unique<live::Scheduler>(
+        loop_, incarnation_->api, std::move(configuration.profiles),
+        live::Scheduler::Options{.engine = configuration.engine,
+                                 .instance = fmt::format("kubenexus-scheduler-{}", HostName()),
+                                 .log = log_,
+                                 .metrics = metrics_,
+                                 .extenders = incarnation_->extenders.get()});
     if (leading()) {
-      incarnation_->scheduler.Lead();
+      incarnation_->scheduler->Lead();
     } else if (!config_.delay_cache_until_active) {
-      incarnation_->scheduler.Start();
+      incarnation_->scheduler->Start();
     }
+    return Ok();
   }
 
   // ---- the lease ----
@@ -220,11 +232,11 @@ class Daemon {
   void OnLeading() {
     log_.Info(0, "Leads", {{"identity", lease_->identity()}});
     metrics_.Leads(config_.leader_election.resource_name, true);
-    incarnation_->scheduler.Lead();
+    incarnation_->scheduler->Lead();
   }
 
   void OnLost(std::string_view why) {
-    incarnation_->scheduler.Drain();
+    incarnation_->scheduler->Drain();
     incarnation_->api.StopSending();
     log_.Error("Leader election lost, nothing more is written", {{"err", why}});
     metrics_.Leads(config_.leader_election.resource_name, false);
@@ -236,7 +248,7 @@ class Daemon {
   void OnSignal() {
     if (std::exchange(ending_, true)) return End(kExitFailed);
     if (incarnation_ == nullptr) return End(kExitOk);
-    incarnation_->scheduler.Drain();
+    incarnation_->scheduler->Drain();
     WhenAnswered(net::EventLoop::Now() + kWaitForAnswers, [this] {
       if (lease_ == nullptr) return End(kExitOk);
       incarnation_->api.StopSending();
@@ -264,10 +276,14 @@ class Daemon {
     if (ending_) return;
     auto read = ReadDaemonConfiguration(options_, text);
     if (!read.ok()) return OnBadFile(read.error());
+    if (incarnation_ != nullptr) {
+      const auto extenders = ReachExtenders(incarnation_->api, *read);
+      if (!extenders.ok()) return OnBadFile(extenders.error());
+    }
     Remark(log_, read->warnings);
     const bool waits_already = std::exchange(next_, *std::move(read)).has_value();
     if (waits_already || incarnation_ == nullptr) return;
-    incarnation_->scheduler.Drain();
+    incarnation_->scheduler->Drain();
     WhenAnswered(net::EventLoop::Now() + kWaitForAnswers, [this] { TakeNext(); });
   }
 
@@ -284,7 +300,10 @@ class Daemon {
               {{"file", options_.config_file},
                {"onlyAfterRestart", fmt::format("{}", fmt::join(later, ", "))},
                {"unansweredCalls", cut}});
-    Begin(std::move(next));
+    const Status begun = Begin(std::move(next));
+    if (begun.ok()) return;
+    log_.Error("Cannot go on with the changed configuration", {{"err", begun.error().ToString()}});
+    End(kExitFailed);
   }
 
   net::EventLoop& loop_;
@@ -353,8 +372,8 @@ Result<int> Run(const DaemonOptions& options) {
        .trouble = [&api](std::string_view what) { api.troubles().Report(what); }});
   Status reached = Ok();
   const client::FirstContact contact(loop, api, source.may_change(), [&](const Status& outcome) {
-    reached = outcome;
-    outcome.ok() ? daemon.Start() : loop.Stop();
+    reached = outcome.ok() ? daemon.Start() : outcome;
+    if (!reached.ok()) loop.Stop();
   });
   const int code = daemon.Run();
   log.Flush();

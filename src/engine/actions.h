@@ -72,10 +72,33 @@ struct AskOutside {
   framework::Question question;
 };
 
+enum class ExtenderVerb : std::uint8_t { kFilter, kPrioritize, kPreempt };
+
+// A question to an extender, by its position in EngineOptions; answered with ExtenderAnswered.
+struct AskExtender {
+  struct Victims {
+    std::string node;
+    std::vector<PodRef> pods;  // the most important first
+    std::int64_t violations = 0;
+  };
+  PodRef pod;
+  std::size_t extender = 0;
+  ExtenderVerb verb = ExtenderVerb::kFilter;
+  std::vector<std::string> nodes;     // by name; filter and prioritize
+  std::vector<Victims> victims = {};  // by name of the node; preempt
+};
+
+// The extender binds the pod. Reported back always.
+struct BindByExtender {
+  PodRef pod;
+  std::string node;
+  std::size_t extender = 0;
+};
+
 struct Action {
   ActionId id = 0;
   std::variant<BindPod, PatchPodStatus, ClearNomination, PlanEvictions, EvictPod, RecordEvent,
-               AskOutside>
+               AskOutside, AskExtender, BindByExtender>
       what;
 };
 

@@ -20,6 +20,7 @@ PodStanding Core::Standing(std::string_view uid) const {
   if (const auto flight = flights_.find(id); flight != flights_.end()) {
     return flight->second.step == Step::kBind ? PodStanding::kBinding : PodStanding::kPaused;
   }
+  if (rounds_.Contains(id)) return PodStanding::kPaused;
   if (state_.pod(id).node.valid()) return PodStanding::kBound;
   return IsOurs(id) ? PodStanding::kWaiting : PodStanding::kNotOurs;
 }
@@ -65,6 +66,12 @@ std::optional<std::string> Core::Verify() const {
       return fmt::format("pod {}: waits for evictions that are over", pod.name);
     }
   }
+  for (const PodId id : queue_.List(QueuePlace::kInFlight)) {
+    if (!flights_.contains(id) && !rounds_.Contains(id)) {
+      return fmt::format("pod {}: being decided about, but waits for nothing", state_.pod(id).name);
+    }
+  }
+  if (auto difference = rounds_.Verify()) return difference;
   if (on_their_way != flights_.size()) return "a pod that is gone is still on its way";
   if (awaited_.size() != flights_.size()) return "an answer is awaited that no pod waits for";
   return std::nullopt;

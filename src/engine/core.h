@@ -15,6 +15,7 @@
 #include "cluster/state.h"
 #include "engine/engine.h"
 #include "engine/evictions.h"
+#include "engine/extender_round.h"
 #include "engine/placement.h"
 #include "engine/plugin_judge.h"
 #include "engine/queue.h"
@@ -54,6 +55,8 @@ class Core {
     std::size_t plugin = 0;  // position among the plugins of that step
     ActionId action = 0;     // what it waits for
     Time deadline;
+    bool asks_extender = true;          // to bind, if one does
+    std::optional<std::size_t> binder;  // the extender that was asked to
     // It waits for the state to change rather than for an answer, and gives up then.
     std::optional<Time> recheck_until;
   };
@@ -132,6 +135,42 @@ class Core {
   void MeetDeadlines(Time now);
   void TellAttempt(cluster::PodId id, AttemptResult result, std::string_view message) const;
 
+  // A pod that was popped.
+  void Decide(cluster::PodId id, Time now);
+  // Nothing more is to be done in this attempt: says why, and makes room if that was found.
+  void Refuse(cluster::PodId id, const Placement& placement, Time now);
+
+  // ---- core_extenders.cc: asking extenders ----
+  // False: no extender has a say about where the pod goes.
+  bool StartRound(cluster::PodId id, Time now);
+  void Restart(cluster::PodId id, Time now);
+  void Screen(cluster::PodId id, bool nominated_first, Time now);
+  void FilterNext(cluster::PodId id, Time now);
+  void AskForScores(cluster::PodId id, Time now);
+  void Choose(cluster::PodId id, Time now);
+  // Nothing is left, or nothing was there from the beginning.
+  void RefuseRound(cluster::PodId id, Placement placement, Time now);
+  void AskAboutVictims(cluster::PodId id, Time now);
+  void Evict(cluster::PodId id, Time now);
+  void FailRound(cluster::PodId id, const std::string& message, Time now);
+  void Ask(cluster::PodId id, std::size_t extender, ExtenderVerb verb, Time now);
+  void OnExtenderAnswer(const ExtenderAnswered& answered, Time now);
+  void OnFiltered(cluster::PodId id, const framework::Extender& extender,
+                  const ExtenderAnswer& answer, Time now);
+  void OnScored(cluster::PodId id, const framework::Extender& extender,
+                const ExtenderAnswer& answer, Time now);
+  void OnVictims(cluster::PodId id, const framework::Extender& extender,
+                 const ExtenderAnswer& answer, Time now);
+  // What is left of the candidates; an error: why the answer cannot be believed. nullopt: what was
+  // asked about has gone.
+  std::optional<Result<std::vector<Preemptor::Candidate>>> Believe(
+      const ExtenderRound& round, const framework::Extender& extender,
+      const ExtenderAnswer& answer) const;
+  [[nodiscard]] std::vector<cluster::NodeRow> RowsOf(const std::vector<std::string>& names) const;
+  // The extender that binds the pod, if one does.
+  [[nodiscard]] std::optional<std::size_t> BinderOf(cluster::PodId id) const;
+  bool BindByExtender(cluster::PodId id, Time now);
+
   // ---- core_preemption.cc: making room ----
   // Before the pod goes back into the queue, and after.
   void AnnouncePlan(cluster::PodId id, const Placement& placement);
@@ -191,6 +230,7 @@ class Core {
   // by now, which does no harm.
   absl::flat_hash_map<cluster::PodId, std::vector<cluster::NodeRow>> failed_on_;
   Evictions evictions_;
+  ExtenderRounds rounds_;
   std::vector<Action> actions_;
   cluster::PodId decided_;
   ActionId last_action_ = 0;

@@ -39,13 +39,23 @@ bool Core::ScheduleOne(Time now) {
     queue_.Remove(id);
     return true;
   }
+  Decide(id, now);
+  return true;
+}
+
+void Core::Decide(PodId id, Time now) {
+  if (!options_.extenders.empty() && StartRound(id, now)) return;
   const auto failed = failed_on_.empty() ? failed_on_.end() : failed_on_.find(id);
   const Placement placement = placer_.Place(
       ProfileOf(id), id, failed == failed_on_.end() ? std::span<const NodeRow>() : failed->second);
   if (placement.node.valid()) {
     StartFlight(id, placement.node, now);
-    return true;
+  } else {
+    Refuse(id, placement, now);
   }
+}
+
+void Core::Refuse(PodId id, const Placement& placement, Time now) {
   std::optional<NodeRow> nominate = placement.nominated;
   if (!placement.nominated.valid() && placement.keep_nomination) nominate.reset();
   if (placement.tried_preemption && options_.observer != nullptr) {
@@ -54,7 +64,6 @@ bool Core::ScheduleOne(Time now) {
   if (!placement.victims.empty()) AnnouncePlan(id, placement);
   Fail(id, placement.attempt, placement.message, nominate, now);
   if (!placement.victims.empty()) CarryOutPlan(id, placement, now);
-  return true;
 }
 
 // ---- from the choice to the binding ----
@@ -202,6 +211,7 @@ void Core::SendBinding(PodId id, Time now) {
   const NodeRow row = state_.pod(id).node;
   Flight& flight = flights_.at(id);
   flight.step = Step::kBind;
+  if (!options_.extenders.empty() && flight.asks_extender && BindByExtender(id, now)) return;
   for (flight.plugin = 0; flight.plugin < profile.bind.size(); ++flight.plugin) {
     const Outcome outcome = profile.bind[flight.plugin].plugin->Bind(ViewOf(id), row);
     if (outcome.code == Code::kSkip) continue;
@@ -265,7 +275,16 @@ void Core::OnBindingFinished(PodId id, const std::optional<std::string>& failure
   }
   FailedAttempt attempt;
   attempt.error = true;
-  const std::uint8_t plugin = profile.bind[flights_.at(id).plugin].index;
+  Flight& flight = flights_.at(id);
+  if (flight.binder) {
+    if (!options_.extenders[*flight.binder].ignorable)
+      return FailOnNode(id, attempt, *failure, now);
+    awaited_.erase(flight.action);
+    flight.binder.reset();
+    flight.asks_extender = false;
+    return SendBinding(id, now);
+  }
+  const std::uint8_t plugin = profile.bind[flight.plugin].index;
   FailOnNode(
       id, attempt,
       fmt::format("running Bind plugin \"{}\": {}", profile.plugins[plugin]->name(), *failure),
@@ -325,6 +344,9 @@ void Core::MeetDeadlines(Time now) {
            {recheck_until && now < *recheck_until, "no answer in time", recheck_until.has_value()},
            now);
   }
+  while (const auto overdue = rounds_.Overdue(now)) {
+    OnExtenderAnswer({*overdue, {.failure = "no answer in time"}}, now);
+  }
   while (const auto plan = evictions_.PopPaused(now)) EndPlan(*plan, now);
 }
 
@@ -332,6 +354,7 @@ Time Core::NextWake() const {
   Time wake = queue_.NextWake();
   if (!answer_deadlines_.empty()) wake = std::min(wake, answer_deadlines_.front().first);
   if (!question_deadlines_.empty()) wake = std::min(wake, question_deadlines_.begin()->first);
+  wake = std::min(wake, rounds_.NextWake());
   return std::min(wake, evictions_.NextWake());
 }
 

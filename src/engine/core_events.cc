@@ -19,6 +19,9 @@ void Core::Handle(const Event& event, Time now) {
   if (const auto* other = std::get_if<ObjectDeleted>(&event)) {
     return OnObjectDeleted(other->object, now);
   }
+  if (const auto* answer = std::get_if<ExtenderAnswered>(&event)) {
+    return OnExtenderAnswer(*answer, now);
+  }
   if (const auto* pod = std::get_if<PodDeleted>(&event)) {
     if (const PodId id = state_.pods().Find(pod->uid); id.valid()) RemovePod(id, now);
   }
@@ -220,6 +223,7 @@ void Core::OnBoundOutside(PodId id, cluster::NodeRow assumed_on, Time now) {
     EndFlight(id);
   }
   if (!flights_.contains(id)) queue_.Remove(id);
+  rounds_.End(id);
   conditions_.erase(id);
   failed_on_.erase(id);
   ForgetPlanFor(id);
@@ -261,6 +265,7 @@ void Core::OnWaitingPodChanged(PodId id, const cluster::PodChange& change, const
   if (change.nomination && before.nominated.valid()) TellNominationGone(id, before.nominated, now);
   if (!IsOurs(id)) {
     queue_.Remove(id);
+    rounds_.End(id);
     ForgetPlanFor(id);
     return;
   }
@@ -295,6 +300,7 @@ void Core::RemovePod(PodId id, Time now) {
     EndFlight(id);
   }
   queue_.Remove(id);
+  rounds_.End(id);
   conditions_.erase(id);
   failed_on_.erase(id);
   OnLeaving(id);

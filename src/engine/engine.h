@@ -26,6 +26,7 @@ namespace knx::engine {
 class Core;
 
 // Where a pod stands, for people and for tests.
+// kPaused: what decides about it waits for an answer.
 enum class PodStanding { kUnknown, kNotOurs, kWaiting, kPaused, kBinding, kBound };
 
 class Engine {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "base/time.h"
 #include "engine/observer.h"
@@ -19,6 +20,8 @@ struct EngineOptions {
   std::size_t cache_bytes_per_node = 1300;
   // Runs everything in the calling thread if it is not set.
   ParallelFor parallel_for;
+  // In the order in which they are asked (framework::AskingOrder).
+  std::vector<framework::Extender> extenders;
   // A paused cycle, or a binding nobody reported on, is given up after this.
   Duration max_wait = Duration::Minutes(15);
   // Is told what happens inside; nullptr: nobody. Outlives the engine.

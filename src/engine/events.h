@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "framework/plugin.h"
 #include "k8s/objects.h"
@@ -51,7 +53,28 @@ struct QuestionAnswered {
   framework::Answer answer;
 };
 
+// What an extender said, by what it was asked for.
+struct ExtenderAnswer {
+  using Texts = std::vector<std::pair<std::string, std::string>>;  // by node, names unique
+  struct Victims {
+    std::string node;
+    std::vector<std::string> uids;
+    std::int64_t violations = 0;
+  };
+
+  std::optional<std::string> failure{};  // then nothing else counts
+  std::vector<std::string> nodes{};      // filter: those that are left
+  Texts failed{}, unresolvable{};        // and why others are not, as far as it says so
+  std::vector<std::pair<std::string, std::int64_t>> scores{};  // prioritize
+  std::vector<Victims> victims{};                              // preempt: nodes that are left
+};
+
+struct ExtenderAnswered {
+  ActionId action = 0;
+  ExtenderAnswer answer;
+};
+
 using Event = std::variant<NodeUpserted, NodeDeleted, PodUpserted, PodDeleted, ObjectUpserted,
-                           ObjectDeleted, ActionFinished, QuestionAnswered>;
+                           ObjectDeleted, ActionFinished, QuestionAnswered, ExtenderAnswered>;
 
 }  // namespace knx::engine

@@ -165,6 +165,14 @@ Placement Placer::PlaceAmong(const framework::Profile& profile, PreparedClass& p
     return placement;
   }
   Judged judged;
+  const std::vector<NodeRow> feasible = JudgeAll(prepared, pod, judged);
+  if (feasible.size() > 1 && !prepared.score_outcome().ok())
+    return Failed(prepared.score_outcome());
+  placement.node = BestOf(prepared, feasible);
+  return placement.node.valid() ? placement : Refuse(profile, prepared, pod, judged);
+}
+
+std::vector<NodeRow> Placer::JudgeAll(PreparedClass& prepared, PodId pod, Judged& judged) {
   if (prepared.only_rows()) {
     judged.rows = *prepared.only_rows();
     if (AsksLeftOutNode(prepared, pod)) judged.rows.push_back(state_.pod(pod).nominated);
@@ -172,6 +180,10 @@ Placement Placer::PlaceAmong(const framework::Profile& profile, PreparedClass& p
     state_.nodes().present().ForEach(
         [&](std::uint32_t row) { judged.rows.push_back(NodeRow{row}); });
   }
+  return JudgeRows(prepared, pod, judged);
+}
+
+std::vector<NodeRow> Placer::JudgeRows(PreparedClass& prepared, PodId pod, Judged& judged) {
   judged.verdicts.resize(judged.rows.size());
   prepared.Judge(kAllScopes, judged.rows, judged.verdicts, batch_);
   std::vector<NodeRow> feasible;
@@ -181,22 +193,22 @@ Placement Placer::PlaceAmong(const framework::Profile& profile, PreparedClass& p
     }
     if (judged.verdicts[i].code == Code::kSuccess) feasible.push_back(judged.rows[i]);
   }
-  if (feasible.size() > 1 && !prepared.score_outcome().ok())
-    return Failed(prepared.score_outcome());
-  placement.node = BestOf(prepared, feasible);
-  return placement.node.valid() ? placement : Refuse(profile, prepared, pod, judged);
+  return feasible;
 }
 
 // Nothing fits: why, and whether room can be made. A node on which somebody was promised room is
 // judged with that pod first, as kube-scheduler does, so that it may be another plugin that says
 // no.
 Placement Placer::Refuse(const framework::Profile& profile, PreparedClass& prepared, PodId pod,
-                         Judged& judged) {
+                         Judged& judged, ExtenderVerdicts* extended) {
   Placement placement;
+  ReasonCounts reasons;
   for (std::size_t i = 0; i < judged.rows.size() && !state_.nominations().empty(); ++i) {
     if (!HasRivals(pod, judged.rows[i])) continue;
     judged.verdicts[i] = JudgeWithNominated(prepared, pod, judged.rows[i]);
   }
+  const std::size_t unspoken =
+      extended == nullptr ? 0 : TakeOver(profile, *extended, judged, reasons);
   std::vector<std::pair<Verdict, std::uint64_t>> kinds;
   for (const Verdict& verdict : judged.verdicts) {
     const auto known = std::find_if(kinds.rbegin(), kinds.rend(),
@@ -207,7 +219,6 @@ Placement Placer::Refuse(const framework::Profile& profile, PreparedClass& prepa
       kinds.emplace_back(verdict, 1);
     }
   }
-  ReasonCounts reasons;
   for (const auto& [verdict, nodes] : kinds) {
     Count(prepared, verdict, nodes, reasons, placement.attempt);
   }
@@ -217,11 +228,13 @@ Placement Placer::Refuse(const framework::Profile& profile, PreparedClass& prepa
   if (left_out > 0) {
     const auto own = std::find(judged.rows.begin(), judged.rows.end(), state_.pod(pod).nominated);
     const auto at = static_cast<std::size_t>(own - judged.rows.begin());
-    const Verdict on_nominated = own == judged.rows.end() ? Verdict{} : judged.verdicts[at];
-    reasons[prepared.LeftOutReason(on_nominated)] += left_out;
+    const bool by_plugin =
+        own != judged.rows.end() && judged.verdicts[at].plugin != profile.extender;
+    const Verdict on_nominated = by_plugin ? judged.verdicts[at] : Verdict{};
+    reasons[prepared.LeftOutReason(on_nominated)] += left_out + unspoken;
   }
   placement.message = FailureText(reasons);
-  TryPostFilter(profile, prepared, pod, judged, placement);
+  TryPostFilter(profile, prepared, pod, judged, placement, extended);
   return placement;
 }
 
@@ -327,7 +340,7 @@ std::string Placer::FailureText(const ReasonCounts& reasons) const {
 }
 
 void Placer::TryPostFilter(const framework::Profile& profile, PreparedClass& prepared, PodId pod,
-                           const Judged& judged, Placement& placement) {
+                           const Judged& judged, Placement& placement, ExtenderVerdicts* extended) {
   if (profile.post_filter.empty()) return;
   const framework::PodView view{state_, state_.class_of(pod), pod};
   framework::Rejections rejections{judged.rows, judged.verdicts};
@@ -339,7 +352,7 @@ void Placer::TryPostFilter(const framework::Profile& profile, PreparedClass& pre
     if (result.preempt) {
       placement.preempted_by = entry.index;
       placement.tried_preemption = true;
-      result.outcome = Preempt({pod, prepared, rejections, *result.preempt}, placement);
+      result.outcome = Preempt({pod, prepared, rejections, *result.preempt}, placement, extended);
     } else if (result.outcome.code == Code::kSuccess) {
       placement.nominated = result.nominated;
     }
@@ -354,8 +367,10 @@ void Placer::TryPostFilter(const framework::Profile& profile, PreparedClass& pre
   if (!message.empty()) placement.message += " " + message;
 }
 
-framework::Outcome Placer::Preempt(const Preemptor::Question& question, Placement& placement) {
-  Preemptor::Answer answer = preemptor_.Find(question);
+framework::Outcome Placer::Preempt(const Preemptor::Question& question, Placement& placement,
+                                   ExtenderVerdicts* extended) {
+  const bool list = extended != nullptr && extended->list_candidates;
+  Preemptor::Answer answer = preemptor_.Find(question, list ? &extended->candidates : nullptr);
   if (!answer.not_eligible.empty()) {
     return framework::Outcome::Unschedulable("preemption: " + answer.not_eligible);
   }
@@ -363,6 +378,7 @@ framework::Outcome Placer::Preempt(const Preemptor::Question& question, Placemen
     placement.keep_nomination = false;
     return framework::Outcome::Unschedulable("preemption: " + FailureText(answer.reasons));
   }
+  if (list) return framework::Outcome::Success();
   placement.nominated = answer.node;
   placement.victims = std::move(answer.victims);
   return framework::Outcome::Success();

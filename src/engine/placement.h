@@ -30,6 +30,19 @@ struct Placement {
   std::string message;
 };
 
+// What extenders said about the nodes for a pod.
+struct ExtenderVerdicts {
+  struct Refusal {
+    bool unresolvable = false;
+    std::string text;
+  };
+  std::map<std::string, Refusal> refused;  // by name; also of nodes that are not there
+  bool took_nodes = false;                 // some that the plugins accept are not left
+  // Extenders have a say in who is evicted, so that it is listed who could be, and not decided.
+  bool list_candidates = false;
+  std::vector<Preemptor::Candidate> candidates;
+};
+
 class Placer {
  public:
   Placer(cluster::State& state, const EngineOptions& options)
@@ -48,6 +61,31 @@ class Placer {
   // kube-scheduler takes any by chance, and so does not try the same one for ever either.
   Placement Place(const framework::Profile& profile, cluster::PodId pod,
                   std::span<const cluster::NodeRow> failed = {});
+
+  // ---- placement_extended.cc: for pods about which extenders are asked ----
+  struct Screening {
+    std::vector<cluster::NodeRow> rows;  // that fit, by name; none: `refusal` says why
+    bool nominated = false;              // it is the nominated node, which comes before all others
+    Placement refusal;
+  };
+  Screening Screen(const framework::Profile& profile, cluster::PodId pod, bool nominated_first,
+                   ExtenderVerdicts& verdicts);
+  // The best of `rows` that still fits, with what extenders give it added (by name). No node and no
+  // error: none fits any more.
+  Placement ChooseAmong(const framework::Profile& profile, cluster::PodId pod,
+                        std::vector<cluster::NodeRow> rows,
+                        const std::map<std::string, std::int64_t>& scores,
+                        std::span<const cluster::NodeRow> failed);
+  // Nothing is left: why, and whether room can be made.
+  Placement RefuseAll(const framework::Profile& profile, cluster::PodId pod,
+                      ExtenderVerdicts& verdicts);
+  // Whether the plugins accept a node as it is now.
+  bool Fits(const framework::Profile& profile, cluster::PodId pod, cluster::NodeRow row);
+  // The candidate to be preferred; none if there are none.
+  [[nodiscard]] const Preemptor::Candidate* BestCandidate(
+      std::span<const Preemptor::Candidate> candidates) const {
+    return preemptor_.Best(candidates);
+  }
 
   // The same decision, with everything that was said on the way.
   Inquiry Inquire(const framework::Profile& profile, cluster::PodId pod);
@@ -74,6 +112,17 @@ class Placer {
                            cluster::PodId pod);
   Placement PlaceAmong(const framework::Profile& profile, PreparedClass& prepared,
                        cluster::PodId pod);
+  // What the plugins say about `judged.rows`, nominated pods considered; gives those that fit.
+  std::vector<cluster::NodeRow> JudgeRows(PreparedClass& prepared, cluster::PodId pod,
+                                          Judged& judged);
+  std::vector<cluster::NodeRow> JudgeAll(PreparedClass& prepared, cluster::PodId pod,
+                                         Judged& judged);
+  template <class Work>
+  void WithPrepared(const framework::Profile& profile, cluster::PodId pod, Work work);
+  // Takes over what extenders said, and counts their reasons. Gives how many nodes nobody spoke
+  // about.
+  std::size_t TakeOver(const framework::Profile& profile, const ExtenderVerdicts& verdicts,
+                       Judged& judged, ReasonCounts& reasons) const;
   // How late the row comes among equals: 0 unless the pod failed there.
   [[nodiscard]] std::size_t LatenessOf(cluster::NodeRow row) const;
   // The best of what is remembered.
@@ -97,13 +146,15 @@ class Placer {
   static Placement Failed(const framework::Outcome& outcome);
   Placement Rejected(const PreparedClass& prepared) const;
   Placement Refuse(const framework::Profile& profile, PreparedClass& prepared, cluster::PodId pod,
-                   Judged& judged);
+                   Judged& judged, ExtenderVerdicts* extended = nullptr);
   static void Count(const PreparedClass& prepared, const framework::Verdict& verdict,
                     std::uint64_t nodes, ReasonCounts& reasons, FailedAttempt& attempt);
   [[nodiscard]] std::string FailureText(const ReasonCounts& reasons) const;
   void TryPostFilter(const framework::Profile& profile, PreparedClass& prepared, cluster::PodId pod,
-                     const Judged& judged, Placement& placement);
-  framework::Outcome Preempt(const Preemptor::Question& question, Placement& placement);
+                     const Judged& judged, Placement& placement,
+                     ExtenderVerdicts* extended = nullptr);
+  framework::Outcome Preempt(const Preemptor::Question& question, Placement& placement,
+                             ExtenderVerdicts* extended);
 
   cluster::State& state_;
   ParallelFor parallel_for_;

@@ -51,7 +51,7 @@ bool Protects(const k8s::PodDisruptionBudget& budget, const k8s::StringMap& labe
 
 }  // namespace
 
-Preemptor::Answer Preemptor::Find(const Question& question) {
+Preemptor::Answer Preemptor::Find(const Question& question, std::vector<Candidate>* all) {
   Answer answer;
   answer.not_eligible = WhyNotEligible(question);
   if (!answer.not_eligible.empty()) return answer;
@@ -72,6 +72,10 @@ Preemptor::Answer Preemptor::Find(const Question& question) {
     const NodeRow row = potential_[(offset + i) % potential_.size()];
     const Finding& finding = Examine(question, memory, row);
     if (finding.kind != Finding::Kind::kCandidate) continue;
+    if (all != nullptr) {
+      Candidate& candidate = all->emplace_back(Candidate{row, {}, finding.violations});
+      TryNode(question, memory, row, &candidate.victims);
+    }
     if (!best.valid() || Better(finding, row, memory.findings[best.index], best)) best = row;
     ++found;
     if (finding.violations == 0) ++harmless;
@@ -251,7 +255,7 @@ Preemptor::Finding Preemptor::TryNode(const Question& question, Memory& memory, 
   const Verdict verdict = judge_(question.prepared, question.pod, row);
   if (verdict.code == Code::kSuccess) {
     Reprieve(question, row);
-    finding = Summarize();
+    finding = Summarize(victims_);
     if (victims_.empty()) {
       finding = Unfit(memory, {fmt::format("expected at least one victim pod on node \"{}\"",
                                            state_.nodes().name(row))});
@@ -338,15 +342,31 @@ bool Preemptor::MoreImportant(PodId a, PodId b) const {
   return pod_a.uid < pod_b.uid;
 }
 
-Preemptor::Finding Preemptor::Summarize() const {
+const Preemptor::Candidate* Preemptor::Best(std::span<const Candidate> candidates) const {
+  const Candidate* best = nullptr;
+  Finding best_finding;
+  std::vector<Victim> victims;
+  for (const Candidate& candidate : candidates) {
+    victims.clear();
+    for (const PodId id : candidate.victims) victims.push_back({id});
+    Finding finding = Summarize(victims);
+    finding.violations = candidate.violations;
+    if (best != nullptr && !Better(finding, candidate.node, best_finding, best->node)) continue;
+    best = &candidate;
+    best_finding = finding;
+  }
+  return best;
+}
+
+Preemptor::Finding Preemptor::Summarize(std::span<const Victim> victims) const {
   Finding finding;
   finding.kind = Finding::Kind::kCandidate;
   finding.earliest_start = kNever;
-  finding.victims = static_cast<std::uint32_t>(victims_.size());
-  if (!victims_.empty()) finding.highest_priority = state_.pod(victims_.front().id).priority;
+  finding.victims = static_cast<std::uint32_t>(victims.size());
+  if (!victims.empty()) finding.highest_priority = state_.pod(victims.front().id).priority;
   // Shifted, so that two pods of negative priority never count as less than one of them.
   constexpr std::int64_t kShift = std::int64_t{1} << 31;
-  for (const Victim& victim : victims_) {
+  for (const Victim& victim : victims) {
     const cluster::Pod& pod = state_.pod(victim.id);
     if (victim.violates) ++finding.violations;
     finding.priority_sum += pod.priority + kShift;

@@ -67,14 +67,16 @@ class Preemptor {
     std::string not_eligible;             // the pod may not make room; its nomination stays
     std::map<std::string, std::uint64_t> reasons;  // why no node, and how many
   };
-  // Ranks must be fresh. The state is as before when it returns.
-  Answer Find(const Question& question);
-
   struct Candidate {
     cluster::NodeRow node;
     std::vector<cluster::PodId> victims;
     std::int32_t violations = 0;
   };
+  // Ranks must be fresh. The state is as before when it returns. `all`: gets every node that was
+  // compared with the best.
+  Answer Find(const Question& question, std::vector<Candidate>* all = nullptr);
+  // The one that Find would prefer; none if there are none.
+  [[nodiscard]] const Candidate* Best(std::span<const Candidate> candidates) const;
   // Every node on which room could be made, by name. Nothing is remembered.
   std::vector<Candidate> ListCandidates(const Question& question);
 
@@ -127,7 +129,7 @@ class Preemptor {
   void PutBack(const Question& question, cluster::PodId victim, cluster::NodeRow row);
   void MarkViolations();
   [[nodiscard]] bool MoreImportant(cluster::PodId a, cluster::PodId b) const;
-  [[nodiscard]] Finding Summarize() const;
+  [[nodiscard]] Finding Summarize(std::span<const Victim> victims) const;
   [[nodiscard]] bool Better(const Finding& a, cluster::NodeRow row_a, const Finding& b,
                             cluster::NodeRow row_b) const;
 

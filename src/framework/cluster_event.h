@@ -57,10 +57,15 @@ class EventSet {
   constexpr EventSet(std::initializer_list<EventKind> kinds) {
     for (const EventKind kind : kinds) bits_ |= Bit(kind);
   }
+  static constexpr EventSet All() {
+    EventSet all;
+    all.bits_ = Bit(EventKind::kCount) - 1;
+    return all;
+  }
   [[nodiscard]] constexpr bool Contains(EventKind kind) const { return (bits_ & Bit(kind)) != 0; }
 
  private:
-  static_assert(static_cast<unsigned>(EventKind::kCount) <= 64);
+  static_assert(static_cast<unsigned>(EventKind::kCount) < 64);
   static constexpr std::uint64_t Bit(EventKind kind) {
     return std::uint64_t{1} << static_cast<unsigned>(kind);
   }

@@ -285,9 +285,6 @@ void ReadFields(FieldReader& fields, SchedulerConfiguration& out) {
   if (out.profiles.empty()) out.profiles = DefaultConfiguration().profiles;
   fields.ForEach("extenders",
                  [&](FieldReader& item) { ReadExtender(item, out.extenders.emplace_back()); });
-  if (fields.ok() && !out.extenders.empty()) {
-    reading.WarnOf(fields, "extenders", "not built yet, so none of them is asked");
-  }
 }
 
 }  // namespace knx::framework

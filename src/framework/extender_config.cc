@@ -82,6 +82,38 @@ bool IsExtendedResourceName(std::string_view name) {
          name.find("kubernetes.io/") == std::string_view::npos && !name.starts_with(kQuotaPrefix);
 }
 
+std::vector<Extender> AskingOrder(std::vector<Extender> extenders) {
+  std::stable_partition(extenders.begin(), extenders.end(),
+                        [](const Extender& extender) { return !extender.ignorable; });
+  return extenders;
+}
+
+bool IsInterested(const Extender& extender, const k8s::PodSpec& pod) {
+  if (extender.managed_resources.empty()) return true;
+  const auto manages = [&](const k8s::ResourceList& list) {
+    return std::any_of(list.begin(), list.end(), [&](const auto& entry) {
+      return std::any_of(extender.managed_resources.begin(), extender.managed_resources.end(),
+                         [&](const ExtenderResource& r) { return r.name == entry.first; });
+    });
+  };
+  const auto asks = [&](const std::vector<k8s::Container>& containers) {
+    return std::any_of(containers.begin(), containers.end(), [&](const k8s::Container& container) {
+      return manages(container.resources.requests) || manages(container.resources.limits);
+    });
+  };
+  return asks(pod.containers) || asks(pod.init_containers);
+}
+
+std::vector<std::string> IgnoredResources(const std::vector<Extender>& extenders) {
+  std::vector<std::string> out;
+  for (const Extender& extender : extenders) {
+    for (const ExtenderResource& resource : extender.managed_resources) {
+      if (resource.ignored_by_scheduler) out.push_back(resource.name);
+    }
+  }
+  return out;
+}
+
 void ReadExtender(FieldReader& fields, Extender& out) {
   fields.Read("urlPrefix", out.url_prefix);
   fields.Read("filterVerb", out.filter_verb);

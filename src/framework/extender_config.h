@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "k8s/objects.h"
 #include "k8s/yaml_reader.h"
 
 namespace knx::framework {
@@ -41,10 +42,23 @@ struct Extender {
 // Extenders score up to this; their scores are stretched to those of plugins.
 inline constexpr std::int64_t kMaxExtenderScore = 10;
 
+// A rejection by an extender is recorded under this name, as if it were that of a plugin.
+inline constexpr std::string_view kExtenderPlugin = "Extender";
+
 void ReadExtender(k8s::FieldReader& fields, Extender& out);
 
 // What no extender alone can get wrong. `fields` is the configuration the extenders were read from.
 void CheckExtenders(k8s::FieldReader& fields, const std::vector<Extender>& extenders);
+
+// The order in which extenders are asked: those that can be done without come last.
+std::vector<Extender> AskingOrder(std::vector<Extender> extenders);
+
+// Whether the extender is asked about a pod: it manages something that the pod asks for, or
+// everything.
+bool IsInterested(const Extender& extender, const k8s::PodSpec& pod);
+
+// Resources that extenders account for, so that no plugin has to.
+std::vector<std::string> IgnoredResources(const std::vector<Extender>& extenders);
 
 // The name of an extended resource, as Kubernetes has it: with a domain, and not one of Kubernetes'
 // own.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,8 @@ struct Profile {
 
   std::string scheduler_name;
   std::vector<std::unique_ptr<Plugin>> plugins;  // every plugin of the profile, once
+  // Into plugins: stands for all extenders, where somebody has to be named who rejected a pod.
+  std::optional<std::uint8_t> extender;
 
   std::vector<Entry<PreEnqueuePlugin>> pre_enqueue;
   // In the order of the filter point; plugins that are at preFilter only come after, in their order

@@ -15,6 +15,13 @@ const PluginEntry* FindEntry(Registry registry, const KnownPlugin& plugin) {
   return found == registry.end() ? nullptr : &*found;
 }
 
+// Nobody knows what would make an extender change its mind, so that anything may.
+class ExtenderStandIn final : public Plugin {
+ public:
+  [[nodiscard]] std::string_view name() const override { return kExtenderPlugin; }
+  [[nodiscard]] EventSet events() const override { return EventSet::All(); }
+};
+
 class Builder {
  public:
   Builder(const SchedulerConfiguration& config, const ProfileConfiguration& profile,
@@ -36,6 +43,10 @@ class Builder {
     Fill(Point::kPreBind, out_.pre_bind);
     Fill(Point::kBind, out_.bind);
     Fill(Point::kPostBind, out_.post_bind);
+    if (!config_.extenders.empty()) {
+      out_.extender = NextIndex();
+      out_.plugins.push_back(std::make_unique<ExtenderStandIn>());
+    }
     return std::move(out_);
   }
 
@@ -52,7 +63,10 @@ class Builder {
   Status Make(const KnownPlugin& plugin) {
     const PluginEntry* entry = FindEntry(registry_, plugin);
     if (entry == nullptr) return Ok();
-    PluginArgs args{.node = nullptr, .file = config_.file, .path = {}};
+    PluginArgs args{.node = nullptr,
+                    .file = config_.file,
+                    .path = {},
+                    .ignored_resources = IgnoredResources(config_.extenders)};
     SourcePlace place = profile_.place;
     bool configured = false;
     for (const PluginArguments& given : profile_.plugin_config) {
@@ -72,11 +86,15 @@ class Builder {
     }
     KNX_CHECK(*made != nullptr, "a registry entry made no plugin");
     if (!used) return Ok();
-    KNX_CHECK(out_.plugins.size() <= std::numeric_limits<std::uint8_t>::max(),
-              "more plugins than an index can tell apart");
-    made_.push_back({&plugin, static_cast<std::uint8_t>(out_.plugins.size())});
+    made_.push_back({&plugin, NextIndex()});
     out_.plugins.push_back(*std::move(made));
     return Ok();
+  }
+
+  [[nodiscard]] std::uint8_t NextIndex() const {
+    KNX_CHECK(out_.plugins.size() <= std::numeric_limits<std::uint8_t>::max(),
+              "more plugins than an index can tell apart");
+    return static_cast<std::uint8_t>(out_.plugins.size());
   }
 
   const Made* Find(const KnownPlugin* plugin) const {

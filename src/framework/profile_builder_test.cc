@@ -347,17 +347,15 @@ TEST(Warnings, PutWhatIsMissingOfTheDefaultSetIntoOneLine) {
 TEST(Warnings, NameSettingsThatHaveNoEffect) {
   const SchedulerConfiguration config = Read(
       "percentageOfNodesToScore: 30\n"
-      "extenders: [{urlPrefix: 'http://a'}]\n"
       "profiles: [{percentageOfNodesToScore: 40, plugins: {score: {disabled: [{name: Nothing}]}}}]"
       "\n");
   EXPECT_THAT(
       Warnings(config, AllBut({})),
       ElementsAre("c.yaml:3:27: percentageOfNodesToScore: has no effect, all nodes are considered",
-                  "c.yaml:5:39: profiles[0].percentageOfNodesToScore: has no effect, all nodes are "
+                  "c.yaml:4:39: profiles[0].percentageOfNodesToScore: has no effect, all nodes are "
                   "considered",
-                  "c.yaml:5:72: profiles[0].plugins.score.disabled[0]: unknown plugin \"Nothing\" "
-                  "is disabled, which changes nothing",
-                  "c.yaml:4:12: extenders: not built yet, so none of them is asked"));
+                  "c.yaml:4:72: profiles[0].plugins.score.disabled[0]: unknown plugin \"Nothing\" "
+                  "is disabled, which changes nothing"));
   EXPECT_THAT(Warnings(Read("percentageOfNodesToScore: 100\n"), AllBut({})), IsEmpty());
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "framework/plugin.h"
@@ -19,6 +20,8 @@ struct PluginArgs {
   const k8s::YamlNode* node = nullptr;  // nullptr: none given, all defaults
   std::string file;                     // for errors
   std::string path;                     // e.g. "profiles[0].pluginConfig[1].args"
+  // What extenders account for; if there is any, it takes the place of what the arguments say.
+  std::vector<std::string> ignored_resources = {};
 };
 
 struct PluginEntry {

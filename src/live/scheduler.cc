@@ -20,6 +20,8 @@ constexpr int kDecisionsAtOnce = 64;
 // With so many writes on their way, deciding waits: the server is the slower one, and what is
 // decided late is decided with newer news.
 constexpr std::size_t kEnoughWrites = 2000;
+// The same for questions to extenders, whose answers are of less use the later they come.
+constexpr std::size_t kEnoughQuestions = 64;
 // Events that wait for a server that does not take them; people can do without more of them.
 constexpr std::size_t kMostEvents = 20'000;
 constexpr std::size_t kShownDifferences = 100;
@@ -167,6 +169,9 @@ void Scheduler::Slice() {
   for (int i = 0; i < kDecisionsAtOnce; ++i) {
     // An answer to one of them brings us back here.
     if (api_.urgent_calls() >= kEnoughWrites || draining_) return;
+    if (options_.extenders != nullptr && options_.extenders->outstanding() >= kEnoughQuestions) {
+      return;
+    }
     const Time now = clock_.now();
     const bool decided = engine_.ScheduleOne(now);
     if (decided) narrator_.Decided(now);
@@ -283,6 +288,16 @@ void Scheduler::CarryOut(engine::ActionId id, const engine::AskOutside& ask) {
     });
   }
   WriteVolumes(id, ask.question.writes, 0);
+}
+
+void Scheduler::CarryOut(engine::ActionId id, const engine::AskExtender& ask) {
+  options_.extenders->Ask(ask, [this, id](engine::ExtenderAnswer answer) {
+    Tell(engine::ExtenderAnswered{id, std::move(answer)});
+  });
+}
+
+void Scheduler::CarryOut(engine::ActionId id, const engine::BindByExtender& bind) {
+  options_.extenders->Bind(bind, [this, id](const Status& outcome) { Finished(id, outcome); });
 }
 
 void Scheduler::WriteVolumes(engine::ActionId id, std::vector<framework::VolumeWrite> writes,

@@ -14,6 +14,7 @@
 #include "client/volume_writer.h"
 #include "engine/engine.h"
 #include "framework/profile.h"
+#include "live/extender_calls.h"
 #include "live/narrator.h"
 #include "live/shadow.h"
 #include "live/state_check.h"
@@ -31,7 +32,8 @@ class Scheduler {
     std::string instance;  // who reports events: "<scheduler name>-<host>"
     observe::Log& log;
     observe::SchedulerMetrics& metrics;
-    bool shadow = false;  // decide nothing, compare what another scheduler decides
+    ExtenderCalls* extenders = nullptr;  // of engine.extenders; none needed if there are none
+    bool shadow = false;                 // decide nothing, compare what another scheduler decides
   };
   Scheduler(net::EventLoop& loop, client::ApiClient& api, std::vector<framework::Profile> profiles,
             Options options);
@@ -48,7 +50,10 @@ class Scheduler {
   [[nodiscard]] bool synced() const { return synced_; }
   [[nodiscard]] const engine::Engine& engine() const { return engine_; }
   // What was sent and not answered yet.
-  [[nodiscard]] std::size_t outstanding() const { return api_.urgent_calls(); }
+  [[nodiscard]] std::size_t outstanding() const {
+    return api_.urgent_calls() +
+           (options_.extenders == nullptr ? 0 : options_.extenders->outstanding());
+  }
   // Says in the log what waits, and whether what we know is what the API server says.
   void CheckState();
   // What a shadow has seen; empty if it is none.
@@ -74,6 +79,8 @@ class Scheduler {
   void CarryOut(engine::ActionId id, const engine::EvictPod& evict);
   void CarryOut(engine::ActionId id, const engine::RecordEvent& event);
   void CarryOut(engine::ActionId id, const engine::AskOutside& ask);
+  void CarryOut(engine::ActionId id, const engine::AskExtender& ask);
+  void CarryOut(engine::ActionId id, const engine::BindByExtender& bind);
   void WriteVolumes(engine::ActionId id, std::vector<framework::VolumeWrite> writes,
                     std::size_t next);
   void Finished(engine::ActionId id, const Status& outcome);

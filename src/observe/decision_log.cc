@@ -49,6 +49,19 @@ std::string Text(const engine::AskOutside& ask) {
                      ask.question.topic, ask.question.body);
 }
 
+std::string Text(const engine::AskExtender& ask) {
+  const bool preempts = ask.verb == engine::ExtenderVerb::kPreempt;
+  const std::string_view verb = preempts                                        ? "victims for"
+                                : ask.verb == engine::ExtenderVerb::kPrioritize ? "scores for"
+                                                                                : "nodes for";
+  return fmt::format("ask extender {} about {} {}: {} nodes", ask.extender, verb, Name(ask.pod),
+                     preempts ? ask.victims.size() : ask.nodes.size());
+}
+
+std::string Text(const engine::BindByExtender& bind) {
+  return fmt::format("let extender {} bind {} to {}", bind.extender, Name(bind.pod), bind.node);
+}
+
 }  // namespace
 
 std::string FormatAt(Duration at) {

@@ -52,6 +52,10 @@ std::string EventJson(const engine::Event& event) {
       return fmt::format("\"event\":\"answered\",\"action\":{},\"ok\":{},\"text\":{}", e.action,
                          e.answer.ok, QuotedText(e.answer.text));
     }
+    std::string operator()(const engine::ExtenderAnswered& e) const {
+      return fmt::format("\"event\":\"extender\",\"action\":{},\"failure\":{}", e.action,
+                         QuotedText(e.answer.failure.value_or("")));
+    }
   };
   return std::visit(Writer{}, event);
 }
@@ -314,6 +318,15 @@ void SchedulerDriver::CarryOut(engine::ActionId id, const engine::AskOutside& as
     Tell(engine::QuestionAnswered{
         id, {.ok = false, .text = fmt::format("nobody here answers about {}", topic)}});
   });
+}
+
+// The embedded cluster has no extenders, and the scheduler is made without.
+void SchedulerDriver::CarryOut(engine::ActionId /*id*/, const engine::AskExtender& /*ask*/) {
+  KNX_CHECK(false, "an extender is asked that is not there");
+}
+
+void SchedulerDriver::CarryOut(engine::ActionId /*id*/, const engine::BindByExtender& /*bind*/) {
+  KNX_CHECK(false, "an extender is to bind that is not there");
 }
 
 void SchedulerDriver::Request(const std::optional<CallFault>& fault, std::function<Status()> work,

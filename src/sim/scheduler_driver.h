@@ -132,6 +132,8 @@ class SchedulerDriver : public StoreListener {
   void CarryOut(engine::ActionId id, const engine::EvictPod& evict);
   void CarryOut(engine::ActionId id, const engine::RecordEvent& event);
   void CarryOut(engine::ActionId id, const engine::AskOutside& ask);
+  void CarryOut(engine::ActionId id, const engine::AskExtender& ask);
+  void CarryOut(engine::ActionId id, const engine::BindByExtender& bind);
   // `work` is done at the API server; its outcome comes back to `done`, unless the scheduler is
   // another by then. `fault` says what goes wrong.
   void Request(const std::optional<CallFault>& fault, std::function<Status()> work,

@@ -116,6 +116,10 @@ class Simulation {
                              cluster.Complaints()}) {
       result.warnings.insert(result.warnings.end(), said.begin(), said.end());
     }
+    if (!config_.extenders.empty()) {
+      result.warnings.push_back(
+          fmt::format("{}: extenders: not asked in a simulation", config_.file));
+    }
     return result;
   }
 
@@ -132,6 +136,7 @@ class Simulation {
     options.checking = request_.checking;
     options.keep_log = request_.keep_log;
     options.scheduler.engine = engine::OptionsFor(config_);
+    options.scheduler.engine.extenders.clear();
     options.scheduler.engine.parallel_for = pool_.parallel_for();
     options.scheduler.record = request_.record;
     options.scheduler.make_profiles = [this] {

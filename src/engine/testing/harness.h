@@ -1,6 +1,8 @@
 // An engine with the default profile and an API server that does what it is told, for tests.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,11 +18,14 @@
 
 namespace knx::engine::testing {
 
-inline std::vector<framework::Profile> DefaultProfiles() {
-  auto profiles =
-      framework::BuildProfiles(framework::DefaultConfiguration(), plugins::AllPlugins());
+inline std::vector<framework::Profile> ProfilesOf(const framework::SchedulerConfiguration& config) {
+  auto profiles = framework::BuildProfiles(config, plugins::AllPlugins());
   KNX_CHECK(profiles.ok(), profiles.ok() ? "" : profiles.error().message);
   return *std::move(profiles);
+}
+
+inline std::vector<framework::Profile> DefaultProfiles() {
+  return ProfilesOf(framework::DefaultConfiguration());
 }
 
 class Harness {
@@ -92,6 +97,11 @@ class Harness {
     Collect();
   }
 
+  void Answer(ActionId action, ExtenderAnswer answer) {
+    engine_->Handle(ExtenderAnswered{action, std::move(answer)}, now_);
+    Collect();
+  }
+
   // Where a pod was bound, or is being bound to; "" if nowhere.
   std::string NodeOf(const std::string& pod) {
     Collect();
@@ -113,6 +123,8 @@ class Harness {
   const std::vector<PatchPodStatus>& patches() { return patches_; }
   const std::vector<PlanEvictions>& plans() { return plans_; }
   const std::vector<std::pair<ActionId, AskOutside>>& questions() { return questions_; }
+  // Of extenders, all that were ever asked.
+  const std::vector<std::pair<ActionId, AskExtender>>& asked() { return asked_; }
 
  private:
   void Collect() {
@@ -131,6 +143,11 @@ class Harness {
         notes_.push_back(event->reason + ": " + event->note);
       } else if (auto* question = std::get_if<AskOutside>(&action.what)) {
         questions_.emplace_back(action.id, *question);
+      } else if (auto* ask = std::get_if<AskExtender>(&action.what)) {
+        asked_.emplace_back(action.id, *ask);
+      } else if (auto* by = std::get_if<BindByExtender>(&action.what)) {
+        bindings_[by->pod.name] = action.id;
+        sent_to_[by->pod.name] = fmt::format("extender {}: {}", by->extender, by->node);
       } else if (auto* plan = std::get_if<PlanEvictions>(&action.what)) {
         plans_.push_back(*plan);
       } else if (auto* evict = std::get_if<EvictPod>(&action.what)) {
@@ -149,6 +166,7 @@ class Harness {
   bool hold_patches_ = false;
   std::vector<ActionId> held_;
   std::vector<std::pair<ActionId, AskOutside>> questions_;
+  std::vector<std::pair<ActionId, AskExtender>> asked_;
 };
 
 }  // namespace knx::engine::testing

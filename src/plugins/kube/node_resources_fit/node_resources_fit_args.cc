@@ -69,6 +69,7 @@ Result<NodeResourcesFitArgs> ReadNodeResourcesFitArgs(const framework::PluginArg
     ReadNames(fields, "ignoredResourceGroups", true, out.ignored_resource_groups);
     fields.Map("scoringStrategy", [&](k8s::FieldReader& strategy) { ReadStrategy(strategy, out); });
   }));
+  if (!args.ignored_resources.empty()) out.ignored_resources = args.ignored_resources;
   return out;
 }
 

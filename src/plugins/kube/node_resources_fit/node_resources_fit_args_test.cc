@@ -65,6 +65,16 @@ scoringStrategy:
   EXPECT_EQ(args->shape[1].score, 10);
 }
 
+TEST(NodeResourcesFitArgs, WhatExtendersAccountForTakesThePlaceOfWhatIsIgnored) {
+  const auto documents = k8s::ParseYaml("ignoredResources: [example.com/a]", "config.yaml");
+  framework::PluginArgs args;
+  args.node = &documents->front();
+  args.ignored_resources = {"example.com/b"};
+  const auto read = ReadNodeResourcesFitArgs(args);
+  ASSERT_TRUE(read.ok()) << read.error().ToString();
+  EXPECT_EQ(read->ignored_resources, (std::vector<std::string>{"example.com/b"}));
+}
+
 TEST(NodeResourcesFitArgs, RefusesWhatMeansNothingAndSaysWhere) {
   struct Case {
     std::string_view yaml, want;

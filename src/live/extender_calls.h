@@ -1,0 +1,73 @@
+// Asks extenders over HTTP what the core wants to know, and lets them bind.
+//
+// They get the pod as the API server has it, fetched right before they are asked. Extenders that
+// keep nodes of their own get names; the others whole nodes, which are watched for them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "client/api_client.h"
+#include "engine/actions.h"
+#include "engine/events.h"
+#include "framework/extender_config.h"
+#include "live/node_documents.h"
+#include "net/event_loop.h"
+#include "net/http1_client.h"
+
+namespace knx::live {
+
+class ExtenderCalls {
+ public:
+  using Log = std::function<void(std::string_view line)>;
+  // In the order of EngineOptions. An error: a URL or a certificate cannot be used.
+  static Result<std::unique_ptr<ExtenderCalls>> Make(net::EventLoop& loop, client::ApiClient& api,
+                                                     std::vector<framework::Extender> extenders,
+                                                     Log log);
+  ~ExtenderCalls();
+  ExtenderCalls(const ExtenderCalls&) = delete;
+  ExtenderCalls& operator=(const ExtenderCalls&) = delete;
+
+  // Each is called once, and not from within, unless we are destroyed before.
+  using Answered = std::function<void(engine::ExtenderAnswer answer)>;
+  void Ask(const engine::AskExtender& ask, Answered answered);
+  void Bind(const engine::BindByExtender& bind, std::function<void(const Status& outcome)> done);
+
+  [[nodiscard]] std::size_t outstanding() const { return outstanding_; }
+
+ private:
+  struct Known {
+    framework::Extender config;
+    std::string base_path;
+    std::unique_ptr<net::Http1Client> client;
+  };
+  struct Question;
+
+  ExtenderCalls(net::EventLoop& loop, client::ApiClient& api, Log log)
+      : loop_(loop), api_(api), log_(std::move(log)) {}
+  static Result<Known> Reach(net::EventLoop& loop, framework::Extender extender);
+
+  void FetchPod(const std::shared_ptr<Question>& question);
+  void FetchVictims(const std::shared_ptr<Question>& question);
+  void SendQuestion(const std::shared_ptr<Question>& question);
+  void Finish(Question& question, Result<engine::ExtenderAnswer> answer);
+  using Read = std::function<void(Result<std::string> body)>;
+  void Post(std::size_t extender, const std::string& verb, std::string body, bool repeatable,
+            Read read);
+  // As JSON, or why not.
+  void Fetch(const engine::PodRef& pod, Read read);
+
+  net::EventLoop& loop_;
+  client::ApiClient& api_;
+  Log log_;
+  std::vector<Known> extenders_;
+  std::unique_ptr<NodeDocuments> nodes_;  // if an extender needs them
+  std::size_t outstanding_ = 0;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace knx::live
