@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -46,6 +47,7 @@ class Harness {
   // Decides about everything there is to decide about and keeps the actions.
   void Schedule() {
     while (engine_->ScheduleOne(now_)) {
+      if (extender_) Collect();
     }
     Collect();
   }
@@ -102,6 +104,10 @@ class Harness {
     Collect();
   }
 
+  // From here on every extender answers so, at once.
+  using Extender = std::function<ExtenderAnswer(const AskExtender& ask)>;
+  void AnswerAtOnce(Extender extender) { extender_ = std::move(extender); }
+
   // Where a pod was bound, or is being bound to; "" if nowhere.
   std::string NodeOf(const std::string& pod) {
     Collect();
@@ -145,6 +151,7 @@ class Harness {
         questions_.emplace_back(action.id, *question);
       } else if (auto* ask = std::get_if<AskExtender>(&action.what)) {
         asked_.emplace_back(action.id, *ask);
+        if (extender_) Answer(action.id, extender_(*ask));
       } else if (auto* by = std::get_if<BindByExtender>(&action.what)) {
         bindings_[by->pod.name] = action.id;
         sent_to_[by->pod.name] = fmt::format("extender {}: {}", by->extender, by->node);
@@ -167,6 +174,7 @@ class Harness {
   std::vector<ActionId> held_;
   std::vector<std::pair<ActionId, AskOutside>> questions_;
   std::vector<std::pair<ActionId, AskExtender>> asked_;
+  Extender extender_;
 };
 
 }  // namespace knx::engine::testing
