@@ -92,12 +92,15 @@ Result<std::unique_ptr<ExtenderCalls>> ExtenderCalls::Make(net::EventLoop& loop,
   std::unique_ptr<ExtenderCalls> out(new ExtenderCalls(loop, api, log));
   bool whole_nodes = false;
   for (Extender& extender : extenders) {
-    const std::string name = extender.url_prefix;
+    // A URL that holds a password is refused, and not repeated.
+    const std::string& url = extender.url_prefix;
+    const std::string name = fmt::format(
+        "extender {:?}", url.substr(url.find('@') == std::string::npos ? 0 : url.size()));
     const bool sees_nodes = !extender.filter_verb.empty() || !extender.prioritize_verb.empty();
     if (sees_nodes && !extender.node_cache_capable) whole_nodes = true;
     auto known = Reach(loop, std::move(extender));
     if (!known.ok()) {
-      return std::move(known).error().Within(fmt::format("extender {:?}", name));
+      return std::move(known).error().Within(name);
     }
     out->extenders_.push_back(*std::move(known));
   }
