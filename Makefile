@@ -94,6 +94,19 @@ control-plane: ## build bin/knx-control-plane: etcd, API server, controllers and
 	@scripts/go.py build -C tools -buildvcs=false -o ../bin/knx-control-plane \
 	  -ldflags '-s -w -X k8s.io/component-base/version.gitVersion=$(KUBERNETES)' ./controlplane
 
+.PHONY: kwok
+kwok: ## build bin/knx-kwok: kubelets for nodes that are not real (docs/cluster.md)
+	@scripts/setup.sh tools
+	@mkdir -p bin
+	@echo "== building bin/knx-kwok: the first time minutes, then seconds"
+	@scripts/go.py build -C tools/kwok -buildvcs=false -ldflags '-s -w' -o ../../bin/knx-kwok .
+
+NODES ?= 100
+
+.PHONY: cluster
+cluster: control-plane kwok build ## a Kubernetes cluster on this machine, with fake GPU nodes and KubeNexus as its scheduler (NODES=100)
+	@exec python3 -B tools/cluster/cluster.py up --nodes=$(NODES)
+
 N ?= 2000
 SEED ?= 1
 
@@ -120,6 +133,10 @@ test-live: control-plane build ## kubenexus-scheduler on a real API server: bind
 	@python3 -B tests/live/live_test.py
 	@python3 -B tests/live/leader_test.py
 	@python3 -B tests/live/extender_test.py
+
+.PHONY: test-cluster
+test-cluster: control-plane kwok build ## what `make cluster` runs with 10 nodes: the examples come up, and nothing is left running
+	@python3 -B tests/cluster/cluster_test.py
 
 .PHONY: test-asan
 test-asan: ## every test under the address and undefined behaviour sanitizers

@@ -1,0 +1,202 @@
+"""`make cluster` with ten nodes: what it says to try works, and it leaves nothing running."""
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools" / "cluster"))
+
+# pylint: disable=wrong-import-position
+from api_server import ApiServer  # noqa: E402
+from plane import children_of, is_running  # noqa: E402
+
+PROGRAM = ROOT / "tools" / "cluster" / "cluster.py"
+EXAMPLES = ROOT / "examples" / "cluster"
+PODS = "/api/v1/namespaces/default/pods"
+NODES = "/api/v1/nodes"
+
+
+def descendants_of(pid):
+    children = children_of(pid)
+    return children + [each for child in children for each in descendants_of(child)]
+
+
+def wait_until_gone(pids, seconds=20):
+    deadline = time.monotonic() + seconds
+    while left := [pid for pid in pids if is_running(pid)]:
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"still running: {left}")
+        time.sleep(0.05)
+
+
+class Cluster:
+    """Runs inside a `with`, where it has said what to try next."""
+
+    def __init__(self, *before):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="knx-cluster-"))
+        self._command = [*before, sys.executable, "-B", PROGRAM, "up", "--nodes=10",
+                         f"--folder={self.folder}"]
+        self.said = []
+
+    def __enter__(self):
+        self.process = subprocess.Popen(
+            self._command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, process_group=0)
+        while not self.said or "Ctrl-C ends everything" not in self.said[-1]:
+            line = self.process.stdout.readline()
+            if not line:
+                raise RuntimeError("".join(self.said))
+            self.said.append(line)
+        self.pids = descendants_of(self.process.pid)
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdout.close()
+        for pid in (self.process.pid, *self.pids):
+            if is_running(pid):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def end(self, by):
+        """What it says at its end, and its exit status."""
+        self.process.send_signal(by)
+        said = self.process.stdout.read()
+        return said, self.process.wait(60)
+
+
+def run(*arguments):
+    done = subprocess.run([sys.executable, "-B", PROGRAM, *arguments], capture_output=True,
+                          text=True, check=True)
+    return done.stdout
+
+
+class RunningCluster(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = cls.enterClassContext(Cluster())
+        cls.api = ApiServer.of_folder(cls.cluster.folder)
+
+    def apply(self, name):
+        return run("apply", f"--folder={self.cluster.folder}", EXAMPLES / name)
+
+    def phases(self, selector):
+        return [pod["status"]["phase"] for pod in
+                self.api.get(f"{PODS}?labelSelector={selector}")["items"]]
+
+    def wait_for_running(self, selector, count):
+        self.api.wait_for(
+            f"{PODS}?labelSelector={selector}",
+            lambda got: [pod["status"]["phase"] for pod in got["items"]] == ["Running"] * count)
+
+    def test_a_deployment_runs_and_goes_away(self):
+        self.assertEqual(self.apply("web.yaml"), "Deployment web\n")
+        self.wait_for_running("app%3Dweb", 12)
+        self.api.request("DELETE", "/apis/apps/v1/namespaces/default/deployments/web")
+        self.api.wait_for(f"{PODS}?labelSelector=app%3Dweb", lambda got: not got["items"])
+
+    def test_a_job_gets_its_gpus(self):
+        self.apply("training.yaml")
+        self.wait_for_running("job-name%3Dtraining", 4)
+        used = {}
+        for pod in self.api.get(f"{PODS}?labelSelector=job-name%3Dtraining")["items"]:
+            node = self.api.get(f"{NODES}/{pod['spec']['nodeName']}")
+            self.assertIn("H100", node["metadata"]["labels"]["nvidia.com/gpu.product"])
+            used[node["metadata"]["name"]] = used.get(node["metadata"]["name"], 0) + 4
+        self.assertLessEqual(max(used.values()), 8)
+
+    def test_a_job_ends_after_the_time_that_its_pods_say(self):
+        text = (EXAMPLES / "training.yaml").read_text("utf-8")
+        text = text.replace("run-for: 2m", "run-for: 1s").replace("name: training", "name: short")
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write(text)
+            file.flush()
+            self.apply(file.name)
+        self.api.wait_for("/apis/batch/v1/namespaces/default/jobs/short",
+                          lambda got: got.get("status", {}).get("succeeded") == 4)
+
+    def test_a_pod_that_fits_nowhere_says_why(self):
+        self.apply("too-large.yaml")
+        self.api.wait_for(f"{PODS}/too-large", lambda got: got["status"].get("conditions"))
+        said = run("pods", f"--folder={self.cluster.folder}")
+        self.assertIn("0/10 nodes are available: 10 Insufficient nvidia.com/gpu", said)
+
+    def test_what_is_written_into_the_capacity_of_a_node_becomes_allocatable(self):
+        patch = {"status": {"capacity": {"example.com/nic": "3", "cpu": "200"}}}
+        self.api.request("PATCH", f"{NODES}/gpu-0002/status", patch, "application/merge-patch+json")
+        node = self.api.wait_for(
+            f"{NODES}/gpu-0002",
+            lambda got: got["status"]["allocatable"].get("example.com/nic") == "3")
+        self.assertEqual(node["status"]["allocatable"]["cpu"], "192")
+        patch["status"]["capacity"] = {"example.com/nic": "5"}
+        self.api.request("PATCH", f"{NODES}/gpu-0002/status", patch, "application/merge-patch+json")
+        self.api.wait_for(f"{NODES}/gpu-0002",
+                          lambda got: got["status"]["allocatable"]["example.com/nic"] == "5")
+
+    def test_every_node_has_a_heartbeat(self):
+        leases = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
+        self.api.wait_for(leases, lambda got: len(got["items"]) == 10)
+
+    def test_a_folder_has_one_cluster_at_most(self):
+        done = subprocess.run(
+            [sys.executable, "-B", PROGRAM, "up", f"--folder={self.cluster.folder}"],
+            capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("another cluster runs in", done.stderr)
+
+    def test_the_scheduler_has_the_rights_of_its_service_account_only(self):
+        kubeconfig = self.cluster.folder / "kubenexus-scheduler.kubeconfig"
+        self.assertNotIn((self.cluster.folder / "admin.token").read_text("ascii"),
+                         kubeconfig.read_text("ascii"))
+        self.assertEqual(kubeconfig.stat().st_mode & 0o077, 0)
+
+
+class EndingCluster(unittest.TestCase):
+    def test_ends_on_ctrl_c_and_leaves_nothing(self):
+        with Cluster() as cluster:
+            self.assertEqual(len(cluster.pids), 6)  # etcd, two of Kubernetes, `up`, kwok and ours
+            said, status = cluster.end(signal.SIGINT)
+            self.assertEqual((said, status), ("\nStopping everything\n", 0))
+            wait_until_gone(cluster.pids)
+            self.assertFalse(cluster.folder.exists())
+
+    def test_killed_it_leaves_nothing_running(self):
+        with Cluster() as cluster:
+            cluster.process.kill()
+            wait_until_gone(cluster.pids)
+
+    def test_ends_when_what_started_it_is_killed(self):
+        with Cluster("bash", "-c", '"$@"; true', "bash") as cluster:
+            self.assertEqual(len(cluster.pids), 7)
+            cluster.process.kill()
+            wait_until_gone(cluster.pids)
+
+    def test_ends_with_the_log_of_a_program_that_ended(self):
+        with Cluster() as cluster:
+            scheduler = next(pid for pid in cluster.pids if b"/kubenexus-scheduler\0" in
+                             pathlib.Path(f"/proc/{pid}/cmdline").read_bytes())
+            os.kill(scheduler, signal.SIGTERM)
+            said = cluster.process.stdout.read()
+            self.assertEqual(cluster.process.wait(60), 1)
+            self.assertIn("kubenexus-scheduler ended with 0", said)
+            wait_until_gone(cluster.pids)
+
+    def test_somebodys_folder_is_left_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            kept = pathlib.Path(folder) / "mine"
+            kept.touch()
+            done = subprocess.run([sys.executable, "-B", PROGRAM, "up", f"--folder={folder}"],
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 1)
+            self.assertTrue(kept.exists())
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
