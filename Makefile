@@ -138,6 +138,14 @@ test-live: control-plane build ## kubenexus-scheduler on a real API server: bind
 test-cluster: control-plane kwok build ## what `make cluster` runs with 10 nodes: the examples come up, and nothing is left running
 	@python3 -B tests/cluster/cluster_test.py
 
+.PHONY: test-deploy
+test-deploy: control-plane build ## the rights of deploy/kubenexus-scheduler.yaml: enough, none too many, and a missing one is named
+	@python3 -B tests/deploy/manifest_test.py
+
+.PHONY: test-compat
+test-compat: control-plane build ## a short run on API servers of other releases (RELEASES="1.29.6 1.33.13"); builds them: an hour the first time
+	@python3 -B tests/compat/compat_test.py $(RELEASES)
+
 .PHONY: test-asan
 test-asan: ## every test under the address and undefined behaviour sanitizers
 	@scripts/setup.sh build test

@@ -73,7 +73,7 @@ class ApiServer:
         with concurrent.futures.ThreadPoolExecutor(_CONNECTIONS) as pool:
             list(pool.map(create_some, shares))
 
-    def wait_for(self, path, holds, timeout=60):
+    def wait_for(self, path, holds, timeout=60, pause=0.1):
         """Reads an object or a list until it is as wanted, and returns it."""
         deadline = time.monotonic() + timeout
         while True:
@@ -82,7 +82,7 @@ class ApiServer:
                 return last
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{path} stayed {json.dumps(last)[:2000]}")
-            time.sleep(0.1)
+            time.sleep(pause)
 
     def apply(self, document, dry_run=False):
         """Makes an object be as one document of YAML says, and returns it. The server reads the

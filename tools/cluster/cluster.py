@@ -35,6 +35,9 @@ CONTROL_PLANE_FLAGS = (
     "--without=kube-scheduler",
     "--kube-apiserver-flag=--runtime-config=scheduling.k8s.io/v1alpha2=true",
     "--kube-apiserver-flag=--feature-gates=GenericWorkload=true,GangScheduling=true",
+    # Otherwise a Deployment gets 20 pods a second.
+    "--kube-controller-manager-flag=--kube-api-qps=1000",
+    "--kube-controller-manager-flag=--kube-api-burst=1000",
 )
 
 
@@ -82,7 +85,9 @@ def apply_manifest(plane):
 
 def create_nodes(plane, count):
     plane.create_many(NODES, [gpu_node(number) for number in range(count)])
-    plane.wait_for(NODES, lambda got: all(map(is_ready, got["items"])), timeout=60 + count / 10)
+    # Reading thousands of nodes is work too.
+    plane.wait_for(NODES, lambda got: all(map(is_ready, got["items"])), timeout=60 + count / 10,
+                   pause=count / 1000)
 
 
 def wait_for_a_binding(plane):

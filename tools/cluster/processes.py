@@ -1,4 +1,4 @@
-"""Programs of bin/ that run beside us and never outlive us."""
+"""Programs that run beside us and never outlive us."""
 
 import ctypes
 import pathlib
@@ -17,12 +17,13 @@ def _end_with_parent():
 
 
 class Process:
-    """Runs inside a `with`; what it prints goes to a log of its name in a folder."""
+    """Runs inside a `with`, in a folder; what it prints goes to a log of its name there."""
 
-    def __init__(self, folder, name, *flags):
+    def __init__(self, folder, name, *flags, program=None):
         self.name = name
-        self.log = pathlib.Path(folder) / f"{name}.log"
-        self._command = [ROOT / "bin" / name, *flags]
+        self.folder = pathlib.Path(folder)
+        self.log = self.folder / f"{name}.log"
+        self._command = [program or ROOT / "bin" / name, *flags]
         self.process = None
 
     def __enter__(self):
@@ -30,9 +31,8 @@ class Process:
             # In a group of its own, because Ctrl-C is for us alone. The kernel kills it when we
             # are killed and cannot do so ourselves.
             self.process = subprocess.Popen(
-                self._command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, process_group=0,
-                preexec_fn=_end_with_parent,  # pylint: disable=subprocess-popen-preexec-fn
-            )
+                self._command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                process_group=0, preexec_fn=_end_with_parent)
         return self
 
     def __exit__(self, *_):

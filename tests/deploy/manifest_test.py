@@ -1,0 +1,276 @@
+"""deploy/kubenexus-scheduler.yaml on a real API server: the daemon works with the rights that it
+gives, it gives none that the daemon does not use, and one that is missing is named."""
+
+import copy
+import json
+import pathlib
+import re
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools" / "cluster"))
+
+# pylint: disable=wrong-import-position
+import service_account  # noqa: E402
+from api_server import documents_of  # noqa: E402
+from plane import ControlPlane  # noqa: E402
+from processes import Process, last_lines  # noqa: E402
+
+MANIFEST = ROOT / "deploy" / "kubenexus-scheduler.yaml"
+WATCHED_KINDS = ROOT / "src" / "live" / "watched_kinds.cc"
+ROLE = "/apis/rbac.authorization.k8s.io/v1/clusterroles/kubenexus-scheduler"
+PODS = "/api/v1/namespaces/default/pods"
+NODES = "/api/v1/nodes"
+USER = f"system:serviceaccount:{service_account.NAMESPACE}:{service_account.NAME}"
+AUDIT_POLICY = f"""apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+  - level: Metadata
+    users: ["{USER}"]
+"""
+
+# What the daemon uses at other times than in the run that is audited here. The verb list counts for
+# all kinds: it is used where an API server does not send the objects there are with the watch.
+USED_ELSEWHERE = {
+    ("events.k8s.io", "events", "patch"): "an event that comes again becomes a series",
+    ("authentication.k8s.io", "tokenreviews", "create"): "somebody asks for metrics with a token",
+    ("authorization.k8s.io", "subjectaccessreviews", "create"): "the same",
+    ("coordination.k8s.io", "leases", "create"): "leader election, the first time",
+    ("coordination.k8s.io", "leases", "get"): "leader election",
+    ("coordination.k8s.io", "leases", "update"): "leader election",
+}
+
+
+def node(name, cpu):
+    room = {"cpu": cpu, "memory": "32Gi", "pods": "110"}
+    return {"metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}},
+            "status": {"allocatable": room, "capacity": room}}
+
+
+def pod(name, cpu="100m", **spec):
+    container = {"name": "c", "image": "registry.example/c",
+                 "resources": {"requests": {"cpu": cpu}}}
+    return {"metadata": {"name": name},
+            "spec": {"containers": [container], "terminationGracePeriodSeconds": 0,
+                     "schedulerName": "kubenexus-scheduler", **spec}}
+
+
+def claiming(name, claim):
+    volume = {"name": "v", "persistentVolumeClaim": {"claimName": claim}}
+    return pod(name, volumes=[volume])
+
+
+def storage_class(name, provisioner):
+    return {"metadata": {"name": name}, "provisioner": provisioner,
+            "volumeBindingMode": "WaitForFirstConsumer"}
+
+
+def claim(name, storage):
+    return {"metadata": {"name": name},
+            "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": storage,
+                     "resources": {"requests": {"storage": "1Gi"}}}}
+
+
+def local_volume(name, on):
+    here = {"key": "kubernetes.io/hostname", "operator": "In", "values": [on]}
+    return {"metadata": {"name": name},
+            "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "local",
+                     "capacity": {"storage": "1Gi"}, "local": {"path": "/disk"},
+                     "nodeAffinity": {"required": {
+                         "nodeSelectorTerms": [{"matchExpressions": [here]}]}}}}
+
+
+def grants(rules):
+    """Each right for itself: group, resource, verb."""
+    return {(group, resource, verb) for rule in rules for group in rule["apiGroups"]
+            for resource in rule["resources"] for verb in rule["verbs"]}
+
+
+def rules_of(rights):
+    return [{"apiGroups": [group], "resources": [resource], "verbs": [verb]}
+            for group, resource, verb in sorted(rights)]
+
+
+def times_told(log, right):
+    """How often a log names a right that is missing, in our words or in those of the API server."""
+    group, resource, verb = right
+    said = "list" if verb == "watch" else verb
+    ours = (f'not allowed to {said} {resource}: the ClusterRole needs apiGroups: ["{group}"], '
+            f"resources: [{resource}]")
+    text = log.read_text("utf-8", "replace")
+    return text.count(ours) + text.count(f'cannot {verb} resource "{resource}" in API group '
+                                         f'"{group}"')
+
+
+def watched_kinds():
+    paths = re.findall(r'\{"/(?:api|apis/([^/]+))/[^/]+/(\w+)"', WATCHED_KINDS.read_text("utf-8"))
+    return set(paths)
+
+
+class Manifest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        cls.audit = cls.folder / "audit.log"
+        policy = cls.folder / "audit-policy.yaml"
+        policy.write_text(AUDIT_POLICY, "ascii")
+        cls.plane = cls.enterClassContext(ControlPlane(
+            "--without=kube-scheduler,kube-controller-manager",
+            f"--kube-apiserver-flag=--audit-policy-file={policy}",
+            f"--kube-apiserver-flag=--audit-log-path={cls.audit}"))
+        texts = documents_of(MANIFEST.read_text("utf-8"))
+        cls.objects = {}
+        for made in map(cls.plane.apply, texts):
+            cls.objects[made["kind"], made["metadata"]["name"]] = made
+        cls.role = cls.objects["ClusterRole", "kubenexus-scheduler"]
+        cls.lease_role = cls.objects["Role", "kubenexus-scheduler"]
+        cls.create_objects()
+        cls.kubeconfig = cls.folder / "kubeconfig"
+        service_account.write_kubeconfig(cls.plane, cls.kubeconfig)
+        cls.configuration = cls.folder / "config.yaml"
+        data = cls.objects["ConfigMap", "kubenexus-scheduler"]["data"]
+        cls.configuration.write_text(data["config.yaml"], "utf-8")
+
+    @classmethod
+    def create_objects(cls):
+        create = cls.plane.create
+        for name in ("one", "two"):
+            create(NODES, node(name, "2"))
+        create("/apis/scheduling.k8s.io/v1/priorityclasses",
+               {"metadata": {"name": "high"}, "value": 1000})
+        classes = "/apis/storage.k8s.io/v1/storageclasses"
+        create(classes, storage_class("local", "kubernetes.io/no-provisioner"))
+        create(classes, storage_class("made", "example.com/disks"))
+
+    def create_claims(self):
+        """Another volume and other claims for each test: they stay as the daemon left them."""
+        name = f"disk-{self.id().rpartition('.')[2].replace('_', '-')}"
+        volumes = "/api/v1/persistentvolumes"
+        self.plane.create(volumes, local_volume(name, "one"))
+        self.plane.request("PATCH", f"{volumes}/{name}/status",
+                           {"status": {"phase": "Available"}}, "application/merge-patch+json")
+        for storage in ("local", "made"):
+            self.plane.create("/api/v1/namespaces/default/persistentvolumeclaims",
+                              claim(f"{storage}-{name}", storage))
+            self.plane.create(PODS, claiming(f"with-{storage}-volume", f"{storage}-{name}"))
+
+    def setUp(self):
+        """With these pods the daemon writes everything that it can write."""
+        self.set_rules(self.role["rules"])
+        for name in ("one", "two"):  # Victims, so that there is no room without preemption.
+            self.plane.create(PODS, pod(f"low-{name}", "1500m", nodeName=name))
+        self.plane.create(PODS, pod("fits"))
+        self.plane.create(PODS, pod("too-large", "64"))
+        self.create_claims()
+        self.plane.create(PODS, pod("vip", "1", priorityClassName="high"))
+
+    def tearDown(self):
+        for path in (PODS, "/apis/events.k8s.io/v1/namespaces/default/events"):
+            self.plane.request("DELETE", f"{path}?gracePeriodSeconds=0")
+        self.plane.wait_for(PODS, lambda got: not got["items"])
+
+    def set_rules(self, rules):
+        role = self.plane.get(ROLE)
+        role["rules"] = rules
+        self.plane.request("PUT", ROLE, role)
+
+    def scheduler(self):
+        log = self.folder / "kubenexus-scheduler.log"
+        log.unlink(missing_ok=True)
+        return Process(self.folder, "kubenexus-scheduler", f"--config={self.configuration}",
+                       f"--kubeconfig={self.kubeconfig}")
+
+    def wait_until(self, holds, what, seconds=30):
+        deadline = time.monotonic() + seconds
+        while not holds():
+            self.assertLess(time.monotonic(), deadline, what())
+            time.sleep(0.05)
+
+    def wait_for_refusals(self, scheduler, rights):
+        def missing():
+            return [right for right in sorted(rights) if not times_told(scheduler.log, right)]
+
+        self.wait_until(lambda: not missing(),
+                        lambda: f"not told: {missing()}\n{last_lines(scheduler.log)}")
+
+    def all_grants(self):
+        return grants(self.role["rules"]) | grants(self.lease_role["rules"])
+
+    def used(self):
+        """What the daemon asked of the API server, and what it was refused."""
+        asked, refused = set(), set()
+        for line in self.audit.read_text("utf-8").splitlines():
+            event = json.loads(line)
+            what = event["objectRef"]
+            resource = "/".join(filter(None, (what["resource"], what.get("subresource"))))
+            right = (what.get("apiGroup", ""), resource, event["verb"])
+            asked.add(right)
+            if event["responseStatus"]["code"] == 403:
+                refused.add(right)
+        return asked, refused
+
+    def test_what_is_watched_may_be_listed_and_watched_and_nothing_else(self):
+        for verb in ("list", "watch"):
+            granted = {(group, kind) for group, kind, with_verb in grants(self.role["rules"])
+                       if with_verb == verb}
+            self.assertEqual(granted, watched_kinds())
+
+    def test_two_replicas_that_run_as_nobody_with_probes(self):
+        deployment = self.objects["Deployment", "kubenexus-scheduler"]["spec"]
+        self.assertEqual(deployment["replicas"], 2)
+        spec = deployment["template"]["spec"]
+        self.assertTrue(spec["securityContext"]["runAsNonRoot"])
+        container = spec["containers"][0]
+        self.assertFalse(container["securityContext"]["allowPrivilegeEscalation"])
+        for probe, path in (("livenessProbe", "/livez"), ("readinessProbe", "/readyz")):
+            self.assertEqual(container[probe]["httpGet"]["path"], path)
+            self.assertEqual(container[probe]["httpGet"]["scheme"], "HTTPS")
+
+    def test_the_rights_are_enough_and_all_of_them_are_used(self):
+        self.audit.write_text("", "ascii")
+        expected = {right for right in self.all_grants()
+                    if right[2] != "list" and right not in USED_ELSEWHERE}
+        with self.scheduler() as scheduler:
+            for name in ("fits", "vip"):
+                self.plane.wait_for(f"{PODS}/{name}", lambda got: got["spec"].get("nodeName"))
+            self.wait_until(
+                lambda: expected <= self.used()[0],
+                lambda: f"never used: {expected - self.used()[0]}\n{last_lines(scheduler.log)}")
+        asked, refused = self.used()
+        self.assertEqual(refused, set())
+        self.assertLessEqual({right for right in asked if right[1] != "configmaps"},
+                             self.all_grants())
+
+    def test_every_kind_that_it_may_not_watch_is_named(self):
+        rights = {right for right in grants(self.role["rules"]) if right[2] == "watch"}
+        self.set_rules(rules_of(grants(self.role["rules"]) - rights))
+        with self.scheduler() as scheduler:
+            self.wait_for_refusals(scheduler, rights)
+
+    def test_everything_that_it_may_not_write_is_named(self):
+        rights = {right for right in grants(self.role["rules"])
+                  if right[2] not in ("watch", "list") and right not in USED_ELSEWHERE}
+        # Whoever may not tell a pod that it has to go does not delete it either.
+        first = {("", "pods/status", "patch")}
+        for missing in (first, rights - first):
+            with self.subTest(missing=sorted(missing)):
+                self.set_rules(rules_of(grants(self.role["rules"]) - missing))
+                with self.scheduler() as scheduler:
+                    self.wait_for_refusals(scheduler, missing)
+
+    def test_it_goes_on_once_a_missing_right_is_given(self):
+        nodes = ("", "nodes", "watch")
+        self.set_rules(rules_of(grants(self.role["rules"]) - {nodes, ("", "nodes", "list")}))
+        with self.scheduler() as scheduler:
+            self.wait_for_refusals(scheduler, {nodes})
+            self.assertLessEqual(times_told(scheduler.log, nodes), 2)
+            self.set_rules(copy.deepcopy(self.role["rules"]))
+            self.plane.wait_for(f"{PODS}/fits", lambda got: got["spec"].get("nodeName"))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
