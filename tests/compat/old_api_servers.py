@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "tools" / "cluster"))
 
 # pylint: disable=wrong-import-position
 from plane import PROGRAM, ControlPlane  # noqa: E402
-from processes import Process, last_lines  # noqa: E402
+from running import Process, last_lines  # noqa: E402
 
 FOLDER = ROOT / "build" / "compat"
 GO = ROOT / "scripts" / "go.py"

@@ -4,7 +4,7 @@ It lives in tools/cluster/, where `make cluster` uses it too."""
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "cluster"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "cluster"))
 
 # pylint: disable=wrong-import-position,unused-import
 from plane import PROGRAM, ROOT, ControlPlane, children_of, is_running  # noqa: E402,F401

@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT / "tools" / "cluster"))
 import service_account  # noqa: E402
 from api_server import documents_of  # noqa: E402
 from plane import ControlPlane  # noqa: E402
-from processes import Process, last_lines  # noqa: E402
+from running import last_lines, scheduler  # noqa: E402
 
 MANIFEST = ROOT / "deploy" / "kubenexus-scheduler.yaml"
 WATCHED_KINDS = ROOT / "src" / "live" / "watched_kinds.cc"
@@ -178,11 +178,10 @@ class Manifest(unittest.TestCase):
         role["rules"] = rules
         self.plane.request("PUT", ROLE, role)
 
-    def scheduler(self):
-        log = self.folder / "kubenexus-scheduler.log"
-        log.unlink(missing_ok=True)
-        return Process(self.folder, "kubenexus-scheduler", f"--config={self.configuration}",
-                       f"--kubeconfig={self.kubeconfig}")
+    def start_scheduler(self):
+        made = scheduler(self.folder, self.kubeconfig, self.configuration)
+        made.log.unlink(missing_ok=True)
+        return made
 
     def wait_until(self, holds, what, seconds=30):
         deadline = time.monotonic() + seconds
@@ -190,12 +189,12 @@ class Manifest(unittest.TestCase):
             self.assertLess(time.monotonic(), deadline, what())
             time.sleep(0.05)
 
-    def wait_for_refusals(self, scheduler, rights):
+    def wait_for_refusals(self, running, rights):
         def missing():
-            return [right for right in sorted(rights) if not times_told(scheduler.log, right)]
+            return [right for right in sorted(rights) if not times_told(running.log, right)]
 
         self.wait_until(lambda: not missing(),
-                        lambda: f"not told: {missing()}\n{last_lines(scheduler.log)}")
+                        lambda: f"not told: {missing()}\n{last_lines(running.log)}")
 
     def all_grants(self):
         return grants(self.role["rules"]) | grants(self.lease_role["rules"])
@@ -205,7 +204,9 @@ class Manifest(unittest.TestCase):
         asked, refused = set(), set()
         for line in self.audit.read_text("utf-8").splitlines():
             event = json.loads(line)
-            what = event["objectRef"]
+            what = event.get("objectRef")
+            if what is None:  # Discovery, which everybody may do.
+                continue
             resource = "/".join(filter(None, (what["resource"], what.get("subresource"))))
             right = (what.get("apiGroup", ""), resource, event["verb"])
             asked.add(right)
@@ -234,12 +235,12 @@ class Manifest(unittest.TestCase):
         self.audit.write_text("", "ascii")
         expected = {right for right in self.all_grants()
                     if right[2] != "list" and right not in USED_ELSEWHERE}
-        with self.scheduler() as scheduler:
+        with self.start_scheduler() as running:
             for name in ("fits", "vip"):
                 self.plane.wait_for(f"{PODS}/{name}", lambda got: got["spec"].get("nodeName"))
             self.wait_until(
                 lambda: expected <= self.used()[0],
-                lambda: f"never used: {expected - self.used()[0]}\n{last_lines(scheduler.log)}")
+                lambda: f"never used: {expected - self.used()[0]}\n{last_lines(running.log)}")
         asked, refused = self.used()
         self.assertEqual(refused, set())
         self.assertLessEqual({right for right in asked if right[1] != "configmaps"},
@@ -248,8 +249,8 @@ class Manifest(unittest.TestCase):
     def test_every_kind_that_it_may_not_watch_is_named(self):
         rights = {right for right in grants(self.role["rules"]) if right[2] == "watch"}
         self.set_rules(rules_of(grants(self.role["rules"]) - rights))
-        with self.scheduler() as scheduler:
-            self.wait_for_refusals(scheduler, rights)
+        with self.start_scheduler() as running:
+            self.wait_for_refusals(running, rights)
 
     def test_everything_that_it_may_not_write_is_named(self):
         rights = {right for right in grants(self.role["rules"])
@@ -259,15 +260,15 @@ class Manifest(unittest.TestCase):
         for missing in (first, rights - first):
             with self.subTest(missing=sorted(missing)):
                 self.set_rules(rules_of(grants(self.role["rules"]) - missing))
-                with self.scheduler() as scheduler:
-                    self.wait_for_refusals(scheduler, missing)
+                with self.start_scheduler() as running:
+                    self.wait_for_refusals(running, missing)
 
     def test_it_goes_on_once_a_missing_right_is_given(self):
         nodes = ("", "nodes", "watch")
         self.set_rules(rules_of(grants(self.role["rules"]) - {nodes, ("", "nodes", "list")}))
-        with self.scheduler() as scheduler:
-            self.wait_for_refusals(scheduler, {nodes})
-            self.assertLessEqual(times_told(scheduler.log, nodes), 2)
+        with self.start_scheduler() as running:
+            self.wait_for_refusals(running, {nodes})
+            self.assertLessEqual(times_told(running.log, nodes), 2)
             self.set_rules(copy.deepcopy(self.role["rules"]))
             self.plane.wait_for(f"{PODS}/fits", lambda got: got["spec"].get("nodeName"))
 

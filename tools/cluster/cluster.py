@@ -23,7 +23,7 @@ import urllib.error
 from api_server import ApiServer, documents_of
 from gpu_nodes import gpu_node, is_ready
 from plane import ROOT, ControlPlane
-from processes import Process
+from running import Process, scheduler
 from service_account import write_kubeconfig
 
 MANIFEST = ROOT / "deploy" / "kubenexus-scheduler.yaml"
@@ -133,18 +133,17 @@ def start(stack, options):
     stack.enter_context(plane)
     steps.done("control plane", plane.server)
     count = apply_manifest(plane)
-    write_kubeconfig(plane, options.folder / "kubenexus-scheduler.kubeconfig")
+    kubeconfig = options.folder / "kubenexus-scheduler.kubeconfig"
+    write_kubeconfig(plane, kubeconfig)
     steps.done("rights", f"{count} objects of {MANIFEST.relative_to(ROOT)}")
     kwok = stack.enter_context(Process(
         options.folder, "knx-kwok", f"--kubeconfig={options.folder / 'kubeconfig'}"))
     create_nodes(plane, options.nodes)
     steps.done("nodes", f"{options.nodes}, ready, with kwok for kubelets")
-    scheduler = stack.enter_context(Process(
-        options.folder, "kubenexus-scheduler", f"--config={SCHEDULER_CONFIGURATION}",
-        f"--kubeconfig={options.folder / 'kubenexus-scheduler.kubeconfig'}"))
+    ours = stack.enter_context(scheduler(options.folder, kubeconfig, SCHEDULER_CONFIGURATION))
     wait_for_a_binding(plane)
     steps.done("scheduler", "kubenexus-scheduler, as its own service account; bound a first pod")
-    return [kwok, scheduler], plane
+    return [kwok, ours], plane
 
 
 def stand_by(processes, plane):

@@ -51,5 +51,11 @@ class Process:
                                f"{last_lines(self.log)}")
 
 
+def scheduler(folder, kubeconfig, configuration):
+    """kubenexus-scheduler, which logs into the folder."""
+    return Process(folder, "kubenexus-scheduler", f"--kubeconfig={kubeconfig}",
+                   f"--config={configuration}")
+
+
 def last_lines(path, count=15):
     return "\n".join(path.read_text("utf-8", "replace").splitlines()[-count:])
