@@ -91,33 +91,29 @@ void AddServing(FlagTable& table, ServingOptions& out) {
 
 void AddAccess(FlagTable& table, ServingOptions& out) {
   table.Group("Who may ask the server");
-  table.Text("authentication-kubeconfig", out.authentication_kubeconfig, "FILE",
-             "who asks is looked up there; without it where pods are scheduled");
+  table.WithoutEffect("authentication-kubeconfig", "FILE",
+                      "who asks is looked up where pods are scheduled");
   table.Bool("authentication-skip-lookup", out.authentication_skip_lookup,
              "do not read the cluster's authorities");
-  table.Bool("authentication-tolerate-lookup-failure", out.authentication_tolerate_lookup_failure,
-             "go on where they cannot be read");
-  table.Span("authentication-token-webhook-cache-ttl", out.authentication_cache,
-             "how long it is remembered whose a token is");
-  table.Text("client-ca-file", out.client_ca_file, "FILE", "who signs the certificates of clients");
-  table.Text("requestheader-client-ca-file", out.requestheader_client_ca_file, "FILE",
-             "who signs the certificates of proxies that say in headers who asks");
-  table.List("requestheader-allowed-names", out.requestheader_allowed_names,
-             "the names of such proxies; none: all");
-  table.List("requestheader-username-headers", out.requestheader_username_headers,
-             "where they say it");
-  table.List("requestheader-uid-headers", out.requestheader_uid_headers, "the same for the uid");
-  table.List("requestheader-group-headers", out.requestheader_group_headers, "the same for groups");
-  table.List("requestheader-extra-headers-prefix", out.requestheader_extra_headers_prefix,
-             "the same for all else");
-  table.Text("authorization-kubeconfig", out.authorization_kubeconfig, "FILE",
-             "what they may is looked up there; without it where pods are scheduled");
+  table.WithoutEffect("authentication-tolerate-lookup-failure", "",
+                      "what cannot be read is looked up again later");
+  table.Span("authentication-token-webhook-cache-ttl", out.remembered,
+             "how long it is remembered whose a token is, and what they may");
+  table.Text("client-ca-file", out.client_ca_file, "FILE",
+             "who signs the certificates of clients, instead of the cluster's authorities");
+  for (const char* flag : {"requestheader-client-ca-file", "requestheader-allowed-names",
+                           "requestheader-username-headers", "requestheader-uid-headers",
+                           "requestheader-group-headers", "requestheader-extra-headers-prefix"}) {
+    table.WithoutEffect(flag, "TEXT", "no proxy is believed who asks");
+  }
+  table.WithoutEffect("authorization-kubeconfig", "FILE",
+                      "what they may is looked up where pods are scheduled");
   table.List("authorization-always-allow-paths", out.authorization_always_allow_paths,
              "what everybody may see");
-  table.Span("authorization-webhook-cache-authorized-ttl", out.authorized_cache,
-             "how long a yes is remembered");
-  table.Span("authorization-webhook-cache-unauthorized-ttl", out.unauthorized_cache,
-             "how long a no is remembered");
+  for (const char* flag : {"authorization-webhook-cache-authorized-ttl",
+                           "authorization-webhook-cache-unauthorized-ttl"}) {
+    table.WithoutEffect(flag, "DURATION", "see --authentication-token-webhook-cache-ttl");
+  }
 }
 
 void AddDeprecated(FlagTable& table, DaemonOptions& out) {

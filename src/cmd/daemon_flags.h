@@ -23,22 +23,11 @@ struct ServingOptions {
   std::string cert_dir, tls_cert_file, tls_private_key_file;
   std::vector<std::string> tls_cipher_suites;
   std::string tls_min_version;
-  // Looking up who asks.
-  std::string authentication_kubeconfig;
+  // Looking up who asks, and what they may.
   bool authentication_skip_lookup = false;
-  bool authentication_tolerate_lookup_failure = true;
-  Duration authentication_cache = Duration::Seconds(10);
+  Duration remembered = Duration::Seconds(10);
   std::string client_ca_file;
-  std::string requestheader_client_ca_file;
-  std::vector<std::string> requestheader_allowed_names;
-  std::vector<std::string> requestheader_username_headers = {"x-remote-user"};
-  std::vector<std::string> requestheader_uid_headers;
-  std::vector<std::string> requestheader_group_headers = {"x-remote-group"};
-  std::vector<std::string> requestheader_extra_headers_prefix = {"x-remote-extra-"};
-  // Looking up what they may.
-  std::string authorization_kubeconfig;
   std::vector<std::string> authorization_always_allow_paths = {"/healthz", "/readyz", "/livez"};
-  Duration authorized_cache = Duration::Seconds(10), unauthorized_cache = Duration::Seconds(10);
 };
 
 struct LoggingOptions {

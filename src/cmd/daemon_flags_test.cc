@@ -76,8 +76,6 @@ TEST(DaemonFlags, WithoutAnyTheDefaultsAreThoseOfKubeScheduler) {
   EXPECT_TRUE(options.warnings.empty());
   EXPECT_EQ(options.serving.secure_port, 10259);
   EXPECT_EQ(options.serving.bind_address, "0.0.0.0");
-  EXPECT_TRUE(options.serving.authentication_tolerate_lookup_failure);
-  EXPECT_EQ(options.serving.requestheader_username_headers, Arguments{"x-remote-user"});
   EXPECT_FALSE(options.kube_api_qps.has_value());
   EXPECT_TRUE(options.feature_gates.Enabled("SchedulerPopFromBackoffQ"));
 }

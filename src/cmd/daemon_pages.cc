@@ -1,0 +1,92 @@
+#include "cmd/daemon_pages.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "client/read_file.h"
+
+namespace knx::cmd {
+namespace {
+
+// Where kube-scheduler looks for the certificate if only the folder is named.
+constexpr std::string_view kCertificateName = "kube-scheduler.crt", kKeyName = "kube-scheduler.key";
+
+live::ServingCertificate::Options CertificateOptions(const ServingOptions& options) {
+  live::ServingCertificate::Options out;
+  out.cert_file = options.tls_cert_file;
+  out.key_file = options.tls_private_key_file;
+  if (out.cert_file.empty() && !options.cert_dir.empty()) {
+    out.cert_file = fmt::format("{}/{}", options.cert_dir, kCertificateName);
+    out.key_file = fmt::format("{}/{}", options.cert_dir, kKeyName);
+  }
+  out.names = {"localhost", "127.0.0.1", "::1"};
+  out.min_version = options.tls_min_version;
+  out.cipher_suites = options.tls_cipher_suites;
+  return out;
+}
+
+}  // namespace
+
+DaemonPages::DaemonPages(net::EventLoop& loop, client::ApiClient& api,
+                         const ServingOptions& options, live::ServingPages pages, observe::Log& log)
+    : loop_(loop),
+      log_(log),
+      access_(client::SendThrough(api),
+              {.always_allow_paths = options.authorization_always_allow_paths,
+               .remembered = options.remembered,
+               .log =
+                   [&log](std::string_view line) {
+                     log.Error("Who asks cannot be looked up", {{"err", line}});
+                   }}),
+      serving_(std::move(pages), &access_) {
+  if (options.authentication_skip_lookup) return;
+  authorities_ = std::make_unique<client::AuthenticationConfig>(
+      loop, client::SendThrough(api),
+      client::AuthenticationConfig::Options{
+          .changed = [this](auto authorities) { access_.Trust(std::move(authorities)); },
+          .log =
+              [&log](std::string_view line) {
+                log.Error("Who may vouch for clients cannot be looked up", {{"err", line}});
+              }});
+}
+
+Result<std::unique_ptr<DaemonPages>> DaemonPages::Open(net::EventLoop& loop, client::ApiClient& api,
+                                                       const ServingOptions& options,
+                                                       live::ServingPages pages,
+                                                       observe::Log& log) {
+  KNX_TRY_DONE(client::AccessReview::CheckPaths(options.authorization_always_allow_paths));
+  std::unique_ptr<DaemonPages> out(new DaemonPages(loop, api, options, std::move(pages), log));
+  KNX_TRY_DONE(out->Trust(options));
+  KNX_TRY_DONE(out->Listen(options));
+  return out;
+}
+
+Status DaemonPages::Trust(const ServingOptions& options) {
+  if (!options.client_ca_file.empty()) {
+    KNX_TRY(const std::string pem, client::ReadFile(options.client_ca_file));
+    KNX_TRY(auto authorities, net::ClientAuthorities::Make(pem));
+    access_.Trust(std::move(authorities));
+    authorities_.reset();
+  }
+  if (authorities_ != nullptr) authorities_->Read();
+  return Ok();
+}
+
+Status DaemonPages::Listen(const ServingOptions& options) {
+  live::ServingCertificate::Options certificate = CertificateOptions(options);
+  certificate.log = [this](std::string_view line) {
+    log_.Error("The server's certificate cannot be renewed", {{"err", line}});
+  };
+  KNX_TRY(certificate_, live::ServingCertificate::Load(loop_, std::move(certificate)));
+  KNX_TRY(server_, net::HttpServer::Listen(loop_,
+                                           {.address = options.bind_address,
+                                            .port = options.secure_port,
+                                            .tls = certificate_->tls()},
+                                           serving_.handler()));
+  certificate_->Renew(*server_);
+  log_.Info(0, "Serving securely", {{"address", options.bind_address}, {"port", server_->port()}});
+  return Ok();
+}
+
+}  // namespace knx::cmd
