@@ -11,6 +11,10 @@
 
 namespace knx::observe {
 
+// What a server says the text is.
+inline constexpr std::string_view kExpositionContentType =
+    "text/plain; version=0.0.4; charset=utf-8";
+
 enum class MetricType : std::uint8_t { kCounter, kGauge, kHistogram };
 
 // The upper bounds first, first*factor, first*factor², …; whatever is above all of them is counted

@@ -1,6 +1,7 @@
 """kubenexus-scheduler on a real API server: `make test-live`."""
 
 import contextlib
+import json
 import os
 import pathlib
 import signal
@@ -148,6 +149,25 @@ class Live(unittest.TestCase):
                     scheduler.end(signal.SIGKILL)
                     scheduler.start()
             self.wait_until(lambda: len(self.bound()) == 500)
+
+    def test_the_log_says_what_became_of_a_pod(self):
+        self.plane.create("/api/v1/nodes", node("only", cpu="1"))
+        self.plane.create(PODS, pod("small"))
+        with Scheduler(self.plane, "--v=2", "--logging-format=json") as scheduler:
+            self.wait_until(lambda: len(self.bound()) == 1)
+            self.plane.create(PODS, pod("large", cpu="2"))
+            self.wait_until(lambda: condition(self.get_pod("large")).get("status") == "False")
+            scheduler.end(signal.SIGTERM)
+            log = pathlib.Path(scheduler.log.name).read_text()
+        lines = [json.loads(line) for line in log.splitlines()]
+        said = {line["msg"]: line for line in lines}
+        bound = said["Bound pod"]
+        self.assertEqual((bound["v"], bound["pod"], bound["node"]),
+                         (2, {"name": "small", "namespace": "default"}, "only"))
+        waits = said["No node takes the pod; it waits"]
+        self.assertEqual(waits["pod"]["name"], "large")
+        self.assertIn("Insufficient cpu", waits["err"])
+        self.assertIn("Asked to end", said)
 
     def test_asked_to_end_it_finishes_what_it_has_sent(self):
         self.plane.create("/api/v1/nodes", node("n", pods="1000"))
