@@ -14,10 +14,11 @@
 //    server give up what it has not done.
 // 4. What the server has by then ends within leaseDuration - renewDeadline, because every write
 //    says so (ApiClient::Options::server_timeout).
-// So what a leader wrote is done when another may begin, as long as bytes are not longer on their
-// way than between two processes' clocks drifting apart and that timeout leave; and where even that
-// fails, the API server still refuses to bind a pod twice. A new leader looks at everything again
-// before it decides (live::Scheduler::Lead), so it knows what the old one did.
+// So what a leader wrote is done when another may begin. What this leaves is the time that bytes
+// need to the server: a write that left just before the deadline must not be on its way for longer
+// than leaseDuration - renewDeadline. Where that happens, the API server still refuses to bind a
+// pod twice. A new leader looks at everything again before it decides (live::Scheduler::Lead), so
+// it knows what the old one did.
 #pragma once
 
 #include <cstdint>
