@@ -16,7 +16,7 @@
 namespace knx::net {
 namespace {
 
-constexpr int kBacklog = 128;
+constexpr int kBacklog = SOMAXCONN;
 constexpr int kMostAcceptedAtOnce = 32;
 constexpr int kMostPort = 65535;
 constexpr Duration kUntilNextTry = Duration::Milliseconds(100);
