@@ -128,7 +128,7 @@ void AccessReview::Trust(std::shared_ptr<const net::ClientAuthorities> authoriti
 
 // ---- who ----
 
-void AccessReview::Ask(const Question& question, Done done) {
+void AccessReview::Ask(const Question& question, const Done& done) {
   bool bad_certificate = false;
   if (authorities_ != nullptr && !question.certificates.empty()) {
     if (const auto subject = authorities_->Verify(question.certificates); !subject.ok()) {

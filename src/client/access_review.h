@@ -72,7 +72,7 @@ class AccessReview {
   };
   // `done` is called once, now or later; not after we were destroyed.
   using Done = std::function<void(const Answer& answer)>;
-  void Ask(const Question& question, Done done);
+  void Ask(const Question& question, const Done& done);
 
  private:
   struct Authorization {

@@ -136,15 +136,15 @@ void HttpServerConnection::Ask() {
   request.peer = peer_;
   request.client_certificates = stream_.PeerCertificates();
   exchange_ = std::make_shared<Exchange>(Exchange{this});
-  handler_(std::move(request), [exchange = exchange_](ServerResponse response) {
+  handler_(std::move(request), [exchange = exchange_](const ServerResponse& response) {
     HttpServerConnection* connection = exchange->connection;
-    if (connection != nullptr) connection->Answer(std::move(response));
+    if (connection != nullptr) connection->Answer(response);
   });
 }
 
 // ---- its answer ----
 
-void HttpServerConnection::Answer(ServerResponse response) {
+void HttpServerConnection::Answer(const ServerResponse& response) {
   if (exchange_ != nullptr) exchange_->connection = nullptr;
   exchange_.reset();
   Enter(Phase::kSending, limits_.send);

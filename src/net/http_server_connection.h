@@ -58,7 +58,7 @@ class HttpServerConnection {
   // False: more bytes are needed.
   bool TakeIn();
   void Ask();
-  void Answer(ServerResponse response);
+  void Answer(const ServerResponse& response);
   void Refuse(int status, const std::string& reason);
   void Await();
   void Linger();

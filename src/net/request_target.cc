@@ -44,7 +44,7 @@ std::vector<std::string> QueryValues(std::string_view query, std::string_view ke
   while (!query.empty()) {
     std::string_view part = CutFront(query, '&');
     // As Go does; others have taken the semicolon for a separator.
-    if (part.empty() || part.find_first_of(";") != std::string_view::npos) continue;
+    if (part.empty() || part.find_first_of(';') != std::string_view::npos) continue;
     const auto name = DecodeQueryPart(CutFront(part, '='));
     const auto value = DecodeQueryPart(part);
     if (name && value && *name == key) out.push_back(*value);
