@@ -103,7 +103,7 @@ class OldControlPlane(ControlPlane):
         deadline = time.monotonic() + _SECONDS_TO_START
         while True:
             try:
-                return self.get("/api/v1/namespaces/default")
+                return self.get("/readyz")
             except urllib.error.URLError:
                 if time.monotonic() > deadline:
                     raise RuntimeError(last_lines(self.folder / "kube-apiserver.log")) from None

@@ -32,8 +32,8 @@ class ApiServer:
         return {"Authorization": f"Bearer {self._token}", "Content-Type": content_type}
 
     def request(self, method, path, body=None, content_type="application/json"):
-        """The answer of the API server as an object; urllib.error.HTTPError if it refuses. A body
-        that is a text is sent as it is."""
+        """The answer of the API server, as an object if it is JSON; urllib.error.HTTPError if it
+        refuses. A body that is a text is sent as it is."""
         data = body if body is None or isinstance(body, str) else json.dumps(body)
         request = urllib.request.Request(
             self.server + path,
@@ -43,7 +43,9 @@ class ApiServer:
         )
         try:
             with urllib.request.urlopen(request, context=self._tls, timeout=30) as answer:
-                return json.load(answer)
+                text = answer.read().decode()
+                is_json = answer.headers.get_content_type() == "application/json"
+                return json.loads(text) if is_json else text
         except urllib.error.HTTPError as error:
             error.add_note(error.read().decode())
             raise
