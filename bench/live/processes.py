@@ -68,8 +68,7 @@ def scheduler_command(name, plane):
     if name == "kube-scheduler":
         return [ROOT / "bin" / "knx-control-plane", "kube-scheduler", f"--config={config}",
                 "--secure-port=0"]
-    return [ROOT / "bin" / "kubenexus-scheduler", f"--config={config}",
-            f"--kubeconfig={plane.folder}/kube-scheduler.kubeconfig"]
+    return [ROOT / "bin" / "kubenexus-scheduler", f"--config={config}", "--secure-port=0"]
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "client/api_client.h"
+#include "client/event_recorder.h"
 #include "client/pod_writer.h"
 #include "connection.h"
 #include "flood.h"
@@ -86,12 +87,18 @@ void Say(const std::string& line) {
   std::fflush(stdout);
 }
 
+struct Writers {
+  explicit Writers(client::ApiClient& api) : pods(api), events(api) {}
+  client::PodWriter pods;
+  client::EventRecorder events;
+};
+
 // As a scheduler would: a binding, and when it is done an event.
-void BindOne(client::PodWriter& writer, int i, int nodes, Flood::Answered answered) {
+void BindOne(Writers& writers, int i, int nodes, Flood::Answered answered) {
   const client::PodName pod{std::string(kMeasured), PodNameOf(i), ""};
   const std::string node = NodeNameOf(i % nodes);
-  writer.Bind(
-      pod, node, [&writer, pod, node, answered = std::move(answered)](const Status& outcome) {
+  writers.pods.Bind(
+      pod, node, [&writers, pod, node, answered = std::move(answered)](const Status& outcome) {
         if (!outcome.ok()) return answered(outcome);
         client::PodEvent event;
         event.regarding = pod;
@@ -102,7 +109,7 @@ void BindOne(client::PodWriter& writer, int i, int nodes, Flood::Answered answer
         event.controller = "default-scheduler";
         event.instance = "binder";
         event.when = Time{};
-        writer.Record(event, answered);
+        writers.events.Record(event, answered);
       });
 }
 
@@ -134,9 +141,9 @@ Status Fill(const LiveLoad& load) {
 
 Status BindAll(const LiveLoad& load) {
   KNX_TRY(const std::unique_ptr<Stage> stage, Stage::Make(load));
-  client::PodWriter writer(stage->api());
+  Writers writers(stage->api());
   return stage->SendAll(load.pods, load.at_a_time, [&](int i, Flood::Answered answered) {
-    BindOne(writer, i, load.nodes, std::move(answered));
+    BindOne(writers, i, load.nodes, std::move(answered));
   });
 }
 
@@ -209,10 +216,10 @@ double MillisecondsAt(const std::vector<Duration>& sorted, double share) {
 
 Status Arrive(const LiveLoad& load) {
   KNX_TRY(const std::unique_ptr<Stage> stage, Stage::Make(load));
-  client::PodWriter writer(stage->api());
+  Writers writers(stage->api());
   const auto created = [&](int i) {
     if (!load.bind) return;
-    BindOne(writer, i, load.nodes, [&](const Status& outcome) {
+    BindOne(writers, i, load.nodes, [&](const Status& outcome) {
       if (!outcome.ok()) stage->Fail(outcome.error().ToString());
     });
   };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 
@@ -39,6 +40,18 @@ void ApplyClientFlags(const DaemonOptions& options, DaemonConfiguration& out) {
 
 }  // namespace
 
+namespace {
+
+// A shadow looks at the pods of another scheduler with the first profile, unless one is named so.
+void TakePodsOf(const std::string& scheduler, std::vector<framework::Profile>& profiles) {
+  const bool named = std::any_of(profiles.begin(), profiles.end(), [&](const auto& profile) {
+    return profile.scheduler_name == scheduler;
+  });
+  if (!named) profiles.front().scheduler_name = scheduler;
+}
+
+}  // namespace
+
 Result<DaemonConfiguration> ReadDaemonConfiguration(const DaemonOptions& options,
                                                     std::string_view text) {
   DaemonConfiguration out;
@@ -53,6 +66,7 @@ Result<DaemonConfiguration> ReadDaemonConfiguration(const DaemonOptions& options
   for (std::string& warning : framework::Warnings(out.config, plugins::AllPlugins())) {
     out.warnings.push_back(std::move(warning));
   }
+  if (options.shadow) TakePodsOf(options.shadow_scheduler_name, out.profiles);
   out.engine = engine::OptionsFor(out.config);
   out.engine.queue.max_unschedulable = options.pod_max_in_unschedulable_pods;
   out.engine.queue.pop_from_backoff = options.feature_gates.Enabled("SchedulerPopFromBackoffQ");

@@ -16,6 +16,17 @@ using framework::Scope;
 
 namespace {
 
+// Positions in the order in which the plugins are prepared.
+template <class Entry>
+std::vector<std::uint16_t> ByRank(const std::vector<Entry>& entries) {
+  std::vector<std::uint16_t> positions(entries.size());
+  std::iota(positions.begin(), positions.end(), std::uint16_t{0});
+  std::stable_sort(positions.begin(), positions.end(), [&](std::uint16_t a, std::uint16_t b) {
+    return entries[a].rank < entries[b].rank;
+  });
+  return positions;
+}
+
 bool IsOfNode(Scope scope) { return scope == Scope::kFacts || scope == Scope::kUsage; }
 
 }  // namespace
@@ -45,12 +56,7 @@ void PreparedClass::Refresh() {
 
 void PreparedClass::AskFilters(const framework::Profile& profile, const framework::PodView& view) {
   std::optional<std::vector<std::string>> names;
-  std::vector<std::uint16_t> positions(profile.filters.size());
-  std::iota(positions.begin(), positions.end(), std::uint16_t{0});
-  std::stable_sort(positions.begin(), positions.end(), [&](std::uint16_t a, std::uint16_t b) {
-    return profile.filters[a].rank < profile.filters[b].rank;
-  });
-  for (const std::uint16_t position : positions) {
+  for (const std::uint16_t position : ByRank(profile.filters)) {
     const framework::Profile::FilterEntry& entry = profile.filters[position];
     framework::PreFilterResult result = entry.plugin->PreFilter(view);
     if (entry.pre_filter) {
@@ -119,7 +125,8 @@ std::string PreparedClass::LeftOutReason(const framework::Verdict& on_nominated)
 }
 
 void PreparedClass::AskScorers(const framework::Profile& profile, const framework::PodView& view) {
-  for (const auto& entry : profile.scores) {
+  for (const std::uint16_t position : ByRank(profile.scores)) {
+    const framework::Profile::ScoreEntry& entry = profile.scores[position];
     framework::PreScoreResult result = entry.plugin->PreScore(view);
     if (!result.outcome.ok()) {
       score_outcome_ =

@@ -28,7 +28,8 @@ struct Profile {
     const ScorePlugin* plugin = nullptr;
     std::uint8_t index = 0;
     std::int64_t weight = 1;
-    bool score = true;  // false: asked whether it can score, and then not for scores
+    bool score = true;       // false: asked whether it can score, and then not for scores
+    std::uint16_t rank = 0;  // at preScore
   };
 
   std::string scheduler_name;

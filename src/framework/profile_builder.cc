@@ -134,14 +134,18 @@ class Builder {
       if (resolved.Contains(Point::kFilter, entry.plugin)) return;
       out_.filters.push_back({plugin, index, true, false});
     });
+    Rank<FilterPlugin>(Point::kPreFilter, out_.filters);
+  }
+
+  // Where the plugins stand at a point of its own order.
+  template <class T, class Entry>
+  void Rank(Point point, std::vector<Entry>& entries) const {
     std::uint16_t rank = 0;
-    ForEach<FilterPlugin>(
-        Point::kPreFilter, [&](const FilterPlugin* plugin, std::uint8_t, const ResolvedPlugin&) {
-          const auto entry =
-              std::find_if(out_.filters.begin(), out_.filters.end(),
-                           [plugin](const Profile::FilterEntry& e) { return e.plugin == plugin; });
-          entry->rank = rank++;
-        });
+    ForEach<T>(point, [&](const T* plugin, std::uint8_t, const ResolvedPlugin&) {
+      const auto entry = std::find_if(entries.begin(), entries.end(),
+                                      [plugin](const Entry& e) { return e.plugin == plugin; });
+      entry->rank = rank++;
+    });
   }
 
   void FillScores() {
@@ -154,6 +158,7 @@ class Builder {
       if (profile_.resolved.Contains(Point::kScore, entry.plugin)) return;
       out_.scores.push_back({plugin, index, 1, false});
     });
+    Rank<ScorePlugin>(Point::kPreScore, out_.scores);
   }
 
   const SchedulerConfiguration& config_;

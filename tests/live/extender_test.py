@@ -108,7 +108,7 @@ class Scheduler:
     """One of the two, inside a `with`, with extenders; a failing test prints its log."""
 
     COMMANDS = {
-        "ours": [ROOT / "bin" / "kubenexus-scheduler"],
+        "ours": [ROOT / "bin" / "kubenexus-scheduler", "--secure-port=0"],
         "theirs": [ROOT / "bin" / "knx-control-plane", "kube-scheduler", "--secure-port=0"],
     }
 
@@ -119,9 +119,6 @@ class Scheduler:
                    "kind": "KubeSchedulerConfiguration",
                    "leaderElection": {"leaderElect": False},
                    "clientConnection": {"kubeconfig": kubeconfig},
-                   # Its part of a message is not built here yet.
-                   "profiles": [{"plugins": {"multiPoint": {
-                       "disabled": [{"name": "DynamicResources"}]}}}],
                    "extenders": extenders}, self._config)
         self._config.flush()
         self._log = tempfile.NamedTemporaryFile("w+", suffix=".log")

@@ -41,7 +41,7 @@ class Replica(live_test.Scheduler):
 
     @property
     def leads(self):
-        return bool(self.said(" leads as "))
+        return bool(self.said("] \"Leads\" "))
 
 
 class Leader(unittest.TestCase):
@@ -125,7 +125,7 @@ class Leader(unittest.TestCase):
             self.wait_until(lambda: first.leads)
             with Replica(self.plane, config) as second:
                 self.create_pods("a", 50)
-                self.wait_until(lambda: second.said("knows the cluster"))
+                self.wait_until(lambda: second.said("\"Knows the cluster\""))
                 self.assertEqual(first.end(signal.SIGTERM), 0)
                 self.create_pods("b", 50)
                 # Much less than the lease would last.
@@ -149,7 +149,7 @@ class Leader(unittest.TestCase):
                 before = self.wait_for_events()
                 first.process.send_signal(signal.SIGCONT)
                 self.assertEqual(first.process.wait(timeout=15), 1)
-                self.assertEqual(len(first.said("lost the lease")), 1)
+                self.assertEqual(len(first.said("Leader election lost")), 1)
                 self.assertEqual(self.wait_for_events(), before)
                 self.assert_nobody_wrote_twice()
 
@@ -161,7 +161,7 @@ class Leader(unittest.TestCase):
             self.plane.request("PATCH", LEASE, {"spec": {"holderIdentity": "somebody else"}},
                                content_type="application/merge-patch+json")
             self.assertEqual(only.process.wait(timeout=20), 1)
-            self.assertEqual(len(only.said("lost the lease, writes nothing more and ends: "
+            self.assertEqual(len(only.said("Leader election lost, nothing more is written\" err=\""
                                            "somebody else holds the lease")), 1)
 
     def test_what_others_say_about_the_lease_stays(self):
@@ -204,17 +204,17 @@ users: [{{name: u, user: {{token: {token}}}}}]
             self.wait_until(lambda: len(self.bound()) == 20)
             self.config(LONG, "default-scheduler", "second")
             self.wait_until(lambda: self.is_bound("other"))
-            self.assertEqual(len(only.said("takes over the changed configuration")), 1)
-            self.assertTrue(only.said("only after a restart: leaderElection"))
+            self.assertEqual(len(only.said("Takes over the changed configuration")), 1)
+            self.assertTrue(only.said("onlyAfterRestart=\"leaderElection\""))
 
             self.config(SHORT, "default-scheduler", extra="parallelism: many")
-            self.wait_until(lambda: only.said("the configuration stays as it is"))
-            self.assertRegex(only.said("the configuration stays as it is")[0],
+            self.wait_until(lambda: only.said("The changed configuration is not taken over"))
+            self.assertRegex(only.said("The changed configuration is not taken over")[0],
                              r"config\.yaml:\d+:\d+: parallelism: ")
             self.create_pods("b", 20)
             self.plane.create(PODS, pod("another", schedulerName="second"))
             self.wait_until(lambda: len(self.bound()) == 42)
-            self.assertEqual(len(only.said("takes over")), 1)
+            self.assertEqual(len(only.said("Takes over")), 1)
             self.assert_nobody_wrote_twice()
             self.assertEqual(only.end(signal.SIGTERM), 0)
 
@@ -225,7 +225,7 @@ users: [{{name: u, user: {{token: {token}}}}}]
                 self.create_pods(f"r{i}x", 60)
                 self.config(SHORT, "default-scheduler", extra=f"podMaxBackoffSeconds: {10 + i}")
             self.wait_until(lambda: len(self.bound()) == 300)
-            self.wait_until(lambda: only.said("takes over"))
+            self.wait_until(lambda: only.said("Takes over"))
             self.assert_nobody_wrote_twice()
 
 

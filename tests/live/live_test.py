@@ -46,7 +46,8 @@ class Scheduler:
     def __init__(self, plane, *flags, kubeconfig=None):
         self.log = tempfile.NamedTemporaryFile("w+", suffix=".log")
         way = kubeconfig or plane.folder / "kube-scheduler.kubeconfig"
-        self._command = [PROGRAM, f"--kubeconfig={way}", "--leader-elect=false", *flags]
+        self._command = [PROGRAM, f"--kubeconfig={way}", "--leader-elect=false",
+                         "--secure-port=0", *flags]
         self.process = None
 
     def start(self):

@@ -3,6 +3,7 @@
 import ctypes
 import pathlib
 import signal
+import socket
 import subprocess
 
 from plane import ROOT
@@ -54,7 +55,13 @@ class Process:
 def scheduler(folder, kubeconfig, configuration):
     """kubenexus-scheduler, which logs into the folder."""
     return Process(folder, "kubenexus-scheduler", f"--kubeconfig={kubeconfig}",
-                   f"--config={configuration}")
+                   f"--config={configuration}", "--bind-address=127.0.0.1",
+                   f"--secure-port={free_port()}")
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
 
 
 def last_lines(path, count=15):
