@@ -113,7 +113,8 @@ void Reflector::Open() {
   if (version_.empty()) {
     telling_all_ = true;
     ++round_;
-    if (api_.lists_by_pages()) return AskPage("");
+    paging_ = api_.lists_by_pages();
+    if (paging_) return AskPage("");
   }
   if (callbacks_.opened) callbacks_.opened(telling_all_);
   stream_ = api_.Open(fmt::format("{}?{}", collection_.path, Query()),
@@ -155,7 +156,7 @@ void Reflector::EndSoon() {
 void Reflector::OnEnd(const Status& outcome, int status, const std::string& refusal) {
   stream_ = 0;
   const bool no_streaming =
-      telling_all_ && !api_.lists_by_pages() && (status == kBadRequest || status == kUnprocessable);
+      telling_all_ && !paging_ && (status == kBadRequest || status == kUnprocessable);
   // Where not everything was told, what comes next begins at the beginning.
   if (telling_all_ || status == kGone) version_.clear();
   if (no_streaming) {

@@ -96,6 +96,7 @@ class Reflector {
   std::string version_;  // empty: everything must be told
   bool synced_ = false;
   bool telling_all_ = false;
+  bool paging_ = false;  // the newest attempt to be told everything is by pages
   bool is_pods_ = false;
   std::uint64_t round_ = 0;  // of telling everything
   struct Known {

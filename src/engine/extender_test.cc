@@ -119,7 +119,8 @@ TEST_F(ExtenderTest, WhatItRefusesIsSaidInItsWordsAndAnythingMayChangeItsMind) {
   Pod("p");
   Answer({.failed = {{"a", "too loud"}, {"b", "too loud"}}, .unresolvable = {{"c", "too far"}}});
   EXPECT_EQ(harness_->Why("p"),
-            "0/5 nodes are available: 1 Insufficient cpu, 1 too far, 2 too loud. preemption: 0/5 "
+            "0/5 nodes are available: 1 Insufficient cpu, 1 too far, 2 too loud. no new claims to "
+            "deallocate, preemption: 0/5 "
             "nodes are available: 2 No preemption victims found for incoming pod, 3 Preemption is "
             "not helpful for scheduling.")
       << "of the node that it only left out nothing is said";

@@ -62,11 +62,13 @@ TEST_F(NarratorTest, SaysWhatBecameOfAPod) {
   harness_.ScheduleAndBind();
   harness_.Pod(PodBuilder("q").Asks("cpu", "1"));
   harness_.Schedule();
-  EXPECT_THAT(Said(), ElementsAre("\"Bound pod\" pod=\"default/p\" node=\"n\" attempts=1\n",
-                                  "\"No node takes the pod; it waits\" pod=\"default/q\" "
-                                  "err=\"0/1 nodes are available: 1 Insufficient cpu. "
-                                  "preemption: 0/1 nodes are available: 1 No preemption victims "
-                                  "found for incoming pod.\"\n"));
+  EXPECT_THAT(
+      Said(),
+      ElementsAre("\"Bound pod\" pod=\"default/p\" node=\"n\" attempts=1\n",
+                  "\"No node takes the pod; it waits\" pod=\"default/q\" "
+                  "err=\"0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, "
+                  "preemption: 0/1 nodes are available: 1 No preemption victims "
+                  "found for incoming pod.\"\n"));
   EXPECT_EQ(Attempts("scheduled"), 1);
   EXPECT_EQ(Attempts("unschedulable"), 1);
   EXPECT_EQ(Value("scheduler_preemption_attempts_total"), 1);

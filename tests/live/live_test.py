@@ -194,7 +194,7 @@ class Live(unittest.TestCase):
 
 class WrongWay(unittest.TestCase):
     def run_with(self, *flags):
-        done = subprocess.run([PROGRAM, *flags], capture_output=True, text=True, timeout=30,
+        done = subprocess.run([PROGRAM, "--secure-port=0", *flags], capture_output=True, text=True, timeout=30,
                               env={**os.environ, "HOME": "/none", "KUBECONFIG": ""}, check=False)
         return done.returncode, done.stderr.strip().splitlines()[-1]
 
@@ -224,12 +224,14 @@ class WrongWay(unittest.TestCase):
         for more, via in (("", ""), (", proxy-url: 'http://127.0.0.1:2'",
                                      " through the proxy 127.0.0.1:2")):
             with self.kubeconfig("https://127.0.0.1:1", more) as flag:
-                waiting = subprocess.Popen([PROGRAM, flag], stderr=subprocess.PIPE, text=True)
+                waiting = subprocess.Popen([PROGRAM, "--secure-port=0", flag],
+                                           stderr=subprocess.PIPE, text=True)
                 time.sleep(2)
                 waiting.send_signal(signal.SIGTERM)
                 _, said = waiting.communicate(timeout=15)
             self.assertEqual(waiting.returncode, 0)
-            about_it = [line for line in said.splitlines() if "127.0.0.1:1" in line]
+            about_it = [line for line in said.splitlines() if "127.0.0.1:1:" in line
+                        or "127.0.0.1:1 " in line]
             self.assertEqual(len(about_it), 1, said)
             self.assertIn(f"waiting for the API server: 127.0.0.1:1{via}: Connection refused",
                           about_it[0])
