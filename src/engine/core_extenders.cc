@@ -265,7 +265,8 @@ void Core::Evict(PodId id, Time now) {
   Placement placement = std::move(round.placement);
   const Preemptor::Candidate* best = placer_.BestCandidate(round.verdicts.candidates);
   if (best == nullptr) {
-    placement.message += " preemption: no candidate node for preemption";
+    placement.message +=
+        fmt::format(" {}preemption: no candidate node for preemption", placement.before_preemption);
   } else {
     const bool refused = round.verdicts.refused.contains(state_.nodes().name(best->node));
     if (!refused && placer_.Fits(ProfileOf(id), id, best->node)) return Restart(id, now);

@@ -361,7 +361,8 @@ TEST_F(ExtenderPreemption, MayAgreeToNothing) {
   Answer({});
   EXPECT_THAT(harness_->evictions(), IsEmpty());
   EXPECT_EQ(harness_->Why("vip"),
-            "0/2 nodes are available: 2 Insufficient cpu. preemption: no candidate node for "
+            "0/2 nodes are available: 2 Insufficient cpu. no new claims to deallocate, preemption: "
+            "no candidate node for "
             "preemption");
 }
 

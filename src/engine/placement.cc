@@ -352,6 +352,7 @@ void Placer::TryPostFilter(const framework::Profile& profile, PreparedClass& pre
     if (result.preempt) {
       placement.preempted_by = entry.index;
       placement.tried_preemption = true;
+      placement.before_preemption = message.empty() ? "" : message + ", ";
       result.outcome = Preempt({pod, prepared, rejections, *result.preempt}, placement, extended);
     } else if (result.outcome.code == Code::kSuccess) {
       placement.nominated = result.nominated;

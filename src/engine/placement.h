@@ -26,6 +26,8 @@ struct Placement {
   std::uint8_t preempted_by = 0;        // the plugin that wants it so
   bool keep_nomination = false;
   bool tried_preemption = false;
+  std::string
+      before_preemption;  // what plugins said that were to make room before it, with a comma
   FailedAttempt attempt;
   std::string message;
 };

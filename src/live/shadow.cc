@@ -13,7 +13,7 @@ namespace {
 std::string_view RefusalOf(const k8s::Pod& pod) {
   for (const k8s::Condition& condition : pod.status.conditions) {
     if (condition.type != k8s::names::kPodScheduled) continue;
-    return condition.reason == k8s::names::kReasonUnschedulable ? condition.message : "";
+    if (condition.reason == k8s::names::kReasonUnschedulable) return condition.message;
   }
   return "";
 }

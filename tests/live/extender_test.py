@@ -247,7 +247,8 @@ class Extenders(unittest.TestCase):
         reason, message = came["p"]
         self.assertEqual(reason, "Unschedulable")
         self.assertTrue(message.startswith(
-            "0/5 nodes are available: 1 Insufficient cpu, 1 too loud, 2 too far. preemption: "))
+            "0/5 nodes are available: 1 Insufficient cpu, 1 too loud, 2 too far. "
+            "no new claims to deallocate, preemption: "))
 
     def test_errors_are_said_as_by_kube_scheduler(self):
         def late(_):

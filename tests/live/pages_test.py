@@ -1,0 +1,147 @@
+"""What the daemon says about itself: pages over HTTPS, SIGUSR2, and as a shadow."""
+
+import http.client
+import json
+import re
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import pathlib
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "control_plane"))
+
+from control_plane import ControlPlane  # noqa: E402
+from live_test import PODS, PROGRAM, Scheduler, node, pod  # noqa: E402
+from texts_test import kube_scheduler  # noqa: E402
+
+WITHOUT_OTHERS = "--without=kube-scheduler,kube-controller-manager"
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+class Serving(Scheduler):
+    """A daemon with its pages on a port of loopback."""
+
+    def __init__(self, plane, *flags):
+        self.port = free_port()
+        super().__init__(plane, "--bind-address=127.0.0.1", f"--secure-port={self.port}", *flags)
+
+    def get(self, path, token=None):
+        # The certificate is the daemon's own: nobody vouches for it.
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        connection = http.client.HTTPSConnection("127.0.0.1", self.port, context=context, timeout=5)
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        connection.request("GET", path, headers=headers)
+        answer = connection.getresponse()
+        body = answer.read().decode()
+        connection.close()
+        return answer.status, body
+
+    def said(self, text):
+        return [line for line in pathlib.Path(self.log.name).read_text("utf-8").splitlines()
+                if text in line]
+
+
+class Pages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.plane = cls.enterClassContext(ControlPlane(WITHOUT_OTHERS))
+        cls.admin = (cls.plane.folder / "admin.token").read_text("ascii")
+        for i in range(3):
+            cls.plane.create("/api/v1/nodes", node(f"n{i}"))
+
+    def wait_until(self, holds, seconds=20):
+        end = time.monotonic() + seconds
+        while not holds():
+            self.assertLess(time.monotonic(), end, "it did not come true in time")
+            time.sleep(0.1)
+
+    def wait_until_ready(self, daemon):
+        def ready():
+            try:
+                return daemon.get("/readyz")[0] == 200
+            except OSError:
+                return False
+        self.wait_until(ready)
+
+    def test_everybody_may_ask_for_health_and_who_may_for_the_rest(self):
+        with Serving(self.plane) as daemon:
+            self.wait_until_ready(daemon)
+            for page in ("/healthz", "/livez", "/readyz"):
+                self.assertEqual(daemon.get(page), (200, "ok"))
+            self.assertIn("[+]sched-handler-sync ok", daemon.get("/readyz?verbose")[1])
+            self.assertEqual(daemon.get("/metrics")[0], 403)
+            self.assertEqual(daemon.get("/metrics", token="wrong")[0], 401)
+            self.plane.create(PODS, pod("seen"))
+            self.plane.wait_for(f"{PODS}/seen", lambda p: p["spec"].get("nodeName"))
+            status, text = daemon.get("/metrics", token=self.admin)
+            self.assertEqual(status, 200)
+            self.assertRegex(text, r'scheduler_schedule_attempts_total\{[^}]*"scheduled"[^}]*\} 1\n')
+            self.assertRegex(text, r'\nprocess_resident_memory_bytes \d')
+            self.assertIn("kube_pod_resource_request",
+                          daemon.get("/metrics/resources", token=self.admin)[1])
+            config = json.loads(daemon.get("/configz", token=self.admin)[1])["componentconfig"]
+            self.assertEqual(config["profiles"][0]["schedulerName"], "default-scheduler")
+
+    def test_a_port_that_is_taken_is_one_line(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+            done = subprocess.run(
+                [PROGRAM, f"--kubeconfig={self.plane.folder}/kube-scheduler.kubeconfig",
+                 "--bind-address=127.0.0.1", f"--secure-port={port}"],
+                capture_output=True, text=True, timeout=20, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr.strip().splitlines()[-1],
+                         rf"^kubenexus-scheduler: .*127\.0\.0\.1:{port}: Address already in use$")
+
+    def test_asked_by_a_signal_it_compares_its_state_with_the_server(self):
+        with Serving(self.plane) as daemon:
+            self.wait_until_ready(daemon)
+            daemon.process.send_signal(signal.SIGUSR2)
+            self.wait_until(lambda: daemon.said("State compared with the API server"))
+            self.assertIn("differences=0", daemon.said("State compared with the API server")[0])
+            self.assertIn("nodes=3", daemon.said('"State"')[0])
+
+
+class AsShadow(unittest.TestCase):
+    def test_it_agrees_with_kube_scheduler_and_writes_nothing(self):
+        with ControlPlane(WITHOUT_OTHERS) as plane:
+            for i in range(10):
+                plane.create("/api/v1/nodes", node(f"n{i}", zone=str(i % 3)))
+            command = [PROGRAM, f"--kubeconfig={plane.folder}/kube-scheduler.kubeconfig",
+                       "--secure-port=0", "--shadow"]
+            shadow = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                      text=True)
+            time.sleep(2)
+            with kube_scheduler(plane):
+                for i in range(100):
+                    plane.create(PODS, pod(f"p{i}", cpu=f"{100 + i}m"))
+                    time.sleep(0.01)
+                plane.create(PODS, pod("large", cpu="99"))
+                plane.wait_for(PODS, lambda pods: all(
+                    p["status"].get("conditions") for p in pods["items"]))
+                time.sleep(1)
+            shadow.send_signal(signal.SIGTERM)
+            report, _ = shadow.communicate(timeout=20)
+        self.assertEqual(shadow.returncode, 0)
+        counts = {what: int(count) for what, count in
+                  re.findall(r"^  (.*?)\s{2,}(\d+) +[\d.]+ %$", report, re.M)}
+        self.assertIn("Placed by the other scheduler: 100", report)
+        self.assertEqual(counts["on one that does not fit by our count"], 0, report)
+        same = (counts["on the node that we would have chosen"]
+                + counts["on another that is as good by our scores"])
+        self.assertGreaterEqual(same, 95, report)
+        self.assertEqual(counts["by us too, in the same words"], 1, report)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
