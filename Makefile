@@ -24,7 +24,7 @@ demo: build ## schedule a GPU cluster in memory and show what went where, and wh
 	@bin/kubenexus demo $(if $(filter 1,$(ONCE)),--once)
 
 .PHONY: test
-test: ## build everything and run every test, fuzz targets and the comparison with kube-scheduler included
+test: ## build everything and run every test: fuzz targets, the comparison with kube-scheduler and a real API server included
 	@scripts/setup.sh build test fuzz tools
 	@scripts/build.sh release --tests all
 	@echo "== tests"
@@ -34,6 +34,7 @@ test: ## build everything and run every test, fuzz targets and the comparison wi
 	@$(CTEST) build/fuzz
 	@$(MAKE) --no-print-directory parity N=2000 SEED=1
 	@$(MAKE) --no-print-directory test-protobuf N=5000 SEED=1
+	@$(MAKE) --no-print-directory test-live test-deploy test-cluster
 
 .PHONY: build
 build: ## build the programs into bin/
@@ -128,11 +129,13 @@ test-protobuf: ## random objects, written by Kubernetes' own code as JSON and as
 test-control-plane: control-plane oracle ## start bin/knx-control-plane, schedule pods in it, and see that nothing is left running
 	@python3 -B tests/control_plane/control_plane_test.py
 
+LIVE = live texts pages leader extender faults many_pods
+
 .PHONY: test-live
-test-live: control-plane build ## kubenexus-scheduler on a real API server: bindings, conditions, preemption, faults
-	@python3 -B tests/live/live_test.py
-	@python3 -B tests/live/leader_test.py
-	@python3 -B tests/live/extender_test.py
+test-live: control-plane ## kubenexus-scheduler on a real API server: words, pages, leaders, extenders, faults, many pods (LIVE="leader faults")
+	@scripts/setup.sh build test
+	@scripts/build.sh release --tests kubenexus-scheduler live-load
+	@for name in $(LIVE); do echo "== on a real API server: $$name"; python3 -B tests/live/$${name}_test.py; done
 
 .PHONY: test-cluster
 test-cluster: control-plane kwok build ## what `make cluster` runs with 10 nodes: the examples come up, and nothing is left running

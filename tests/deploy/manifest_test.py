@@ -101,7 +101,7 @@ def times_told(log, right):
     said = "list" if verb == "watch" else verb
     ours = (f'not allowed to {said} {resource}: the ClusterRole needs apiGroups: ["{group}"], '
             f"resources: [{resource}]")
-    text = log.read_text("utf-8", "replace")
+    text = log.read_text("utf-8", "replace").replace('\\"', '"')
     return text.count(ours) + text.count(f'cannot {verb} resource "{resource}" in API group '
                                          f'"{group}"')
 
