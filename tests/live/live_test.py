@@ -194,8 +194,9 @@ class Live(unittest.TestCase):
 
 class WrongWay(unittest.TestCase):
     def run_with(self, *flags):
-        done = subprocess.run([PROGRAM, "--secure-port=0", *flags], capture_output=True, text=True, timeout=30,
-                              env={**os.environ, "HOME": "/none", "KUBECONFIG": ""}, check=False)
+        done = subprocess.run([PROGRAM, "--secure-port=0", *flags], capture_output=True, text=True,
+                              env={**os.environ, "HOME": "/none", "KUBECONFIG": ""}, timeout=30,
+                              check=False)
         return done.returncode, done.stderr.strip().splitlines()[-1]
 
     def test_no_way_to_a_server_is_one_line(self):

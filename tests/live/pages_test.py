@@ -85,7 +85,7 @@ class Pages(unittest.TestCase):
             self.plane.wait_for(f"{PODS}/seen", lambda p: p["spec"].get("nodeName"))
             status, text = daemon.get("/metrics", token=self.admin)
             self.assertEqual(status, 200)
-            self.assertRegex(text, r'scheduler_schedule_attempts_total\{[^}]*"scheduled"[^}]*\} 1\n')
+            self.assertRegex(text, r'schedule_attempts_total\{[^}]*"scheduled"[^}]*\} 1\n')
             self.assertRegex(text, r'\nprocess_resident_memory_bytes \d')
             self.assertIn("kube_pod_resource_request",
                           daemon.get("/metrics/resources", token=self.admin)[1])
