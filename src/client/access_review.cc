@@ -161,7 +161,7 @@ void AccessReview::Ask(const Question& question, const Done& done) {
 
 void AccessReview::ReviewToken(const std::string& token, RememberedAnswers<Owner>::Told told) {
   if (!owners_.Ask(token, options_.now(), std::move(told))) return;
-  const auto answer = [this, token](const Result<Response>& response) -> Result<Owner> {
+  const auto answer = [](const Result<Response>& response) -> Result<Owner> {
     if (!response.ok()) return response.error();
     if (!response->ok()) return ErrorOf(*response);
     simdjson::dom::parser parser;

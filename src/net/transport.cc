@@ -209,8 +209,9 @@ void Transport::MeetProxy() {
   if (endpoint_.proxy.tls == nullptr) return AskProxy();
   phase_ = Phase::kMeetingProxy;
   ssl_ = endpoint_.proxy.tls->Open(socket_, endpoint_.proxy.host);
-  constexpr std::string_view kHttp1 = "\x08http/1.1";
-  SSL_set_alpn_protos(ssl_, reinterpret_cast<const unsigned char*>(kHttp1.data()), kHttp1.size());
+  constexpr std::string_view kProxySpeaks = "\x08http/1.1";
+  SSL_set_alpn_protos(ssl_, reinterpret_cast<const unsigned char*>(kProxySpeaks.data()),
+                      kProxySpeaks.size());
   ShakeHands();
 }
 
