@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/quoted_text.h"
+#include "client/micro_time.h"
 
 namespace knx::client {
 namespace {
@@ -18,14 +19,6 @@ constexpr std::size_t kMostSeries = 10'000;
 std::string ReferenceTo(const PodName& pod) {
   return fmt::format(R"({{"apiVersion":"v1","kind":"Pod","namespace":{},"name":{},"uid":{}}})",
                      QuotedText(pod.namespace_), QuotedText(pod.name), QuotedText(pod.uid));
-}
-
-// With six digits after the point, always, as Kubernetes has times of events.
-std::string MicroMoment(Time time) {
-  constexpr std::int64_t kSecond = 1'000'000'000, kMicrosecond = 1000;
-  std::string whole = FormatTime(Time{time.ns / kSecond * kSecond});
-  whole.pop_back();  // the Z
-  return QuotedText(fmt::format("{}.{:06}Z", whole, time.ns % kSecond / kMicrosecond));
 }
 
 std::string EventsOf(const PodName& pod) {

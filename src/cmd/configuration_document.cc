@@ -11,23 +11,8 @@ namespace {
 using framework::SchedulerConfiguration;
 using k8s::YamlNode;
 
-void TextField(DocumentWriter& out, std::string_view key, std::string_view text) {
-  out.Key(key);
-  out.Text(text);
-}
-
-void BoolField(DocumentWriter& out, std::string_view key, bool value) {
-  out.Key(key);
-  out.Bool(value);
-}
-
-void NumberField(DocumentWriter& out, std::string_view key, std::int64_t number) {
-  out.Key(key);
-  out.Number(number);
-}
-
 void SpanField(DocumentWriter& out, std::string_view key, Duration span) {
-  TextField(out, key, FormatDuration(span));
+  Put(out, key, FormatDuration(span));
 }
 
 // A tree as it was read.
@@ -56,27 +41,27 @@ void WriteTree(const YamlNode& node, DocumentWriter& out) {
 void WriteLeaderElection(const framework::LeaderElection& config, DocumentWriter& out) {
   out.Key("leaderElection");
   out.BeginMap();
-  BoolField(out, "leaderElect", config.leader_elect);
+  PutBool(out, "leaderElect", config.leader_elect);
   SpanField(out, "leaseDuration", config.lease_duration);
   SpanField(out, "renewDeadline", config.renew_deadline);
   SpanField(out, "retryPeriod", config.retry_period);
-  TextField(out, "resourceLock", config.resource_lock);
-  TextField(out, "resourceName", config.resource_name);
-  TextField(out, "resourceNamespace", config.resource_namespace);
+  Put(out, "resourceLock", config.resource_lock);
+  Put(out, "resourceName", config.resource_name);
+  Put(out, "resourceNamespace", config.resource_namespace);
   out.EndMap();
 }
 
 void WriteClientConnection(const framework::ClientConnection& config, DocumentWriter& out) {
   out.Key("clientConnection");
   out.BeginMap();
-  TextField(out, "kubeconfig", config.kubeconfig);
-  TextField(out, "acceptContentTypes", config.accept_content_types);
-  TextField(out, "contentType", config.content_type);
+  Put(out, "kubeconfig", config.kubeconfig);
+  Put(out, "acceptContentTypes", config.accept_content_types);
+  Put(out, "contentType", config.content_type);
   // Without a word of the file there is no limit here, whatever the default says.
   if (config.qps_set) {
     out.Key("qps");
     out.Literal(fmt::format("{}", config.qps));
-    NumberField(out, "burst", config.burst);
+    Put(out, "burst", config.burst);
   }
   out.EndMap();
 }
@@ -87,8 +72,8 @@ void WriteNames(std::string_view key, const std::vector<framework::ResolvedPlugi
   out.BeginList();
   for (const framework::ResolvedPlugin& entry : plugins) {
     out.BeginMap();
-    TextField(out, "name", entry.plugin->name);
-    if (entry.weight != 0) NumberField(out, "weight", entry.weight);
+    Put(out, "name", entry.plugin->name);
+    if (entry.weight != 0) Put(out, "weight", entry.weight);
     out.EndMap();
   }
   out.EndList();
@@ -98,7 +83,7 @@ void WriteAllDisabled(DocumentWriter& out) {
   out.Key("disabled");
   out.BeginList();
   out.BeginMap();
-  TextField(out, "name", "*");
+  Put(out, "name", "*");
   out.EndMap();
   out.EndList();
 }
@@ -123,16 +108,16 @@ void WritePlugins(const framework::ResolvedPlugins& plugins, DocumentWriter& out
 
 void WriteProfile(const framework::ProfileConfiguration& profile, DocumentWriter& out) {
   out.BeginMap();
-  TextField(out, "schedulerName", profile.scheduler_name);
+  Put(out, "schedulerName", profile.scheduler_name);
   if (profile.percentage_of_nodes_to_score) {
-    NumberField(out, "percentageOfNodesToScore", *profile.percentage_of_nodes_to_score);
+    Put(out, "percentageOfNodesToScore", *profile.percentage_of_nodes_to_score);
   }
   WritePlugins(profile.resolved, out);
   out.Key("pluginConfig");
   out.BeginList();
   for (const framework::PluginArguments& entry : profile.plugin_config) {
     out.BeginMap();
-    TextField(out, "name", entry.plugin->name);
+    Put(out, "name", entry.plugin->name);
     if (entry.args) {
       out.Key("args");
       WriteTree(*entry.args, out);
@@ -146,39 +131,39 @@ void WriteProfile(const framework::ProfileConfiguration& profile, DocumentWriter
 void WriteTls(const framework::ExtenderTls& tls, SecretsAre secrets, DocumentWriter& out) {
   out.Key("tlsConfig");
   out.BeginMap();
-  BoolField(out, "insecure", tls.insecure);
-  TextField(out, "serverName", tls.server_name);
-  TextField(out, "certFile", tls.cert_file);
-  TextField(out, "keyFile", tls.key_file);
-  TextField(out, "caFile", tls.ca_file);
-  TextField(out, "certData", absl::Base64Escape(tls.cert_data));
-  if (secrets == SecretsAre::kKept) TextField(out, "keyData", absl::Base64Escape(tls.key_data));
-  TextField(out, "caData", absl::Base64Escape(tls.ca_data));
+  PutBool(out, "insecure", tls.insecure);
+  Put(out, "serverName", tls.server_name);
+  Put(out, "certFile", tls.cert_file);
+  Put(out, "keyFile", tls.key_file);
+  Put(out, "caFile", tls.ca_file);
+  Put(out, "certData", absl::Base64Escape(tls.cert_data));
+  if (secrets == SecretsAre::kKept) Put(out, "keyData", absl::Base64Escape(tls.key_data));
+  Put(out, "caData", absl::Base64Escape(tls.ca_data));
   out.EndMap();
 }
 
 void WriteExtender(const framework::Extender& extender, SecretsAre secrets, DocumentWriter& out) {
   out.BeginMap();
-  TextField(out, "urlPrefix", extender.url_prefix);
-  TextField(out, "filterVerb", extender.filter_verb);
-  TextField(out, "preemptVerb", extender.preempt_verb);
-  TextField(out, "prioritizeVerb", extender.prioritize_verb);
-  TextField(out, "bindVerb", extender.bind_verb);
-  NumberField(out, "weight", extender.weight);
-  BoolField(out, "enableHTTPS", extender.enable_https);
+  Put(out, "urlPrefix", extender.url_prefix);
+  Put(out, "filterVerb", extender.filter_verb);
+  Put(out, "preemptVerb", extender.preempt_verb);
+  Put(out, "prioritizeVerb", extender.prioritize_verb);
+  Put(out, "bindVerb", extender.bind_verb);
+  Put(out, "weight", extender.weight);
+  PutBool(out, "enableHTTPS", extender.enable_https);
   if (extender.tls) WriteTls(*extender.tls, secrets, out);
   SpanField(out, "httpTimeout", extender.http_timeout);
-  BoolField(out, "nodeCacheCapable", extender.node_cache_capable);
+  PutBool(out, "nodeCacheCapable", extender.node_cache_capable);
   out.Key("managedResources");
   out.BeginList();
   for (const framework::ExtenderResource& resource : extender.managed_resources) {
     out.BeginMap();
-    TextField(out, "name", resource.name);
-    BoolField(out, "ignoredByScheduler", resource.ignored_by_scheduler);
+    Put(out, "name", resource.name);
+    PutBool(out, "ignoredByScheduler", resource.ignored_by_scheduler);
     out.EndMap();
   }
   out.EndList();
-  BoolField(out, "ignorable", extender.ignorable);
+  PutBool(out, "ignorable", extender.ignorable);
   out.EndMap();
 }
 
@@ -187,17 +172,17 @@ void WriteExtender(const framework::Extender& extender, SecretsAre secrets, Docu
 void WriteConfiguration(const SchedulerConfiguration& config, SecretsAre secrets,
                         DocumentWriter& out) {
   out.BeginMap();
-  TextField(out, "apiVersion", "kubescheduler.config.k8s.io/v1");
-  TextField(out, "kind", "KubeSchedulerConfiguration");
-  NumberField(out, "parallelism", config.parallelism);
+  Put(out, "apiVersion", "kubescheduler.config.k8s.io/v1");
+  Put(out, "kind", "KubeSchedulerConfiguration");
+  Put(out, "parallelism", config.parallelism);
   WriteLeaderElection(config.leader_election, out);
   WriteClientConnection(config.client_connection, out);
-  BoolField(out, "enableProfiling", config.enable_profiling);
-  BoolField(out, "enableContentionProfiling", config.enable_contention_profiling);
-  NumberField(out, "percentageOfNodesToScore", config.percentage_of_nodes_to_score);
-  NumberField(out, "podInitialBackoffSeconds", config.pod_initial_backoff_seconds);
-  NumberField(out, "podMaxBackoffSeconds", config.pod_max_backoff_seconds);
-  BoolField(out, "delayCacheUntilActive", config.delay_cache_until_active);
+  PutBool(out, "enableProfiling", config.enable_profiling);
+  PutBool(out, "enableContentionProfiling", config.enable_contention_profiling);
+  Put(out, "percentageOfNodesToScore", config.percentage_of_nodes_to_score);
+  Put(out, "podInitialBackoffSeconds", config.pod_initial_backoff_seconds);
+  Put(out, "podMaxBackoffSeconds", config.pod_max_backoff_seconds);
+  PutBool(out, "delayCacheUntilActive", config.delay_cache_until_active);
   out.Key("profiles");
   out.BeginList();
   for (const framework::ProfileConfiguration& profile : config.profiles) WriteProfile(profile, out);

@@ -176,7 +176,7 @@ void AddObserving(FlagTable& table, DaemonOptions& out) {
   table.WithoutEffect("log-text-info-buffer-size", "SIZE", "every line is written at once");
   table.WithoutEffect("log-text-split-stream", "", "all goes to standard error");
   table.Group("Metrics");
-  table.List("disabled-metrics", out.metrics.disabled, "names of metrics that are left out");
+  table.WithoutEffect("disabled-metrics", "LIST", "all metrics are shown");
   table.WithoutEffect("show-hidden-metrics-for-version", "VERSION", "no metric is hidden yet");
   table.WithoutEffect("allow-metric-labels", "MAP", "labels have few values here");
   table.WithoutEffect("allow-metric-labels-manifest", "FILE", "labels have few values here");

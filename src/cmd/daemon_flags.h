@@ -35,10 +35,6 @@ struct LoggingOptions {
   std::string format = "text";  // or json
 };
 
-struct MetricsOptions {
-  std::vector<std::string> disabled;
-};
-
 // What was said; the rest is for the configuration to say.
 struct LeaderElectionFlags {
   std::optional<bool> leader_elect;
@@ -61,7 +57,6 @@ struct DaemonOptions {
   FeatureGates feature_gates;
   ServingOptions serving;
   LoggingOptions logging;
-  MetricsOptions metrics;
   bool shadow = false;
   std::string shadow_scheduler_name = "default-scheduler";
   // Of flags that have no effect, a line each.

@@ -20,4 +20,19 @@ void DocumentWriter::Seconds(Duration span) {
   Literal(text);
 }
 
+void Put(DocumentWriter& out, std::string_view key, std::string_view text) {
+  out.Key(key);
+  out.Text(text);
+}
+
+void Put(DocumentWriter& out, std::string_view key, std::int64_t number) {
+  out.Key(key);
+  out.Number(number);
+}
+
+void PutBool(DocumentWriter& out, std::string_view key, bool value) {
+  out.Key(key);
+  out.Bool(value);
+}
+
 }  // namespace knx::cmd

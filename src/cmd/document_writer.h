@@ -33,4 +33,9 @@ class DocumentWriter {
   void Thousandths(std::int64_t number);
 };
 
+// A key with its value.
+void Put(DocumentWriter& out, std::string_view key, std::string_view text);
+void Put(DocumentWriter& out, std::string_view key, std::int64_t number);
+void PutBool(DocumentWriter& out, std::string_view key, bool value);
+
 }  // namespace knx::cmd

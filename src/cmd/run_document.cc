@@ -10,21 +10,6 @@
 namespace knx::cmd {
 namespace {
 
-void Put(DocumentWriter& out, std::string_view key, std::string_view text) {
-  out.Key(key);
-  out.Text(text);
-}
-
-void Put(DocumentWriter& out, std::string_view key, std::int64_t number) {
-  out.Key(key);
-  out.Number(number);
-}
-
-void PutBool(DocumentWriter& out, std::string_view key, bool value) {
-  out.Key(key);
-  out.Bool(value);
-}
-
 void Put(DocumentWriter& out, std::string_view key, const std::optional<Duration>& at) {
   out.Key(key);
   if (at.has_value()) {
