@@ -1,5 +1,6 @@
-// Calls to an API server: plain ones with a whole answer, and streams. Watches have a connection of
-// their own, so that they are not held up by writes, nor the other way round.
+// Calls to an API server: plain ones with a whole answer, and streams. Watches and all else that
+// only reads have a connection of their own, so that they are not held up by writes, nor the other
+// way round; and who may not write may still look.
 #pragma once
 
 #include <cstdint>

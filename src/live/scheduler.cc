@@ -56,7 +56,8 @@ Scheduler::~Scheduler() {
 
 engine::EngineOptions Scheduler::ObservedOptions() {
   engine::EngineOptions options = options_.engine;
-  options.observer = &narrator_;
+  // That somebody else binds the pods is no news to a shadow.
+  if (!options_.shadow) options.observer = &narrator_;
   return options;
 }
 

@@ -47,13 +47,8 @@ class Replica(live_test.Scheduler):
 class Leader(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls._stack = contextlib.ExitStack()
-        cls.plane = cls._stack.enter_context(
+        cls.plane = cls.enterClassContext(
             ControlPlane("--without=kube-scheduler,kube-controller-manager"))
-
-    @classmethod
-    def tearDownClass(cls):
-        cls._stack.close()
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

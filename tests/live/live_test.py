@@ -74,13 +74,8 @@ class Scheduler:
 class Live(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls._stack = contextlib.ExitStack()
-        cls.plane = cls._stack.enter_context(
+        cls.plane = cls.enterClassContext(
             ControlPlane("--without=kube-scheduler,kube-controller-manager"))
-
-    @classmethod
-    def tearDownClass(cls):
-        cls._stack.close()
 
     def tearDown(self):
         for path in (PODS, EVENTS, "/api/v1/nodes"):

@@ -2,13 +2,13 @@
 
 import http.client
 import json
+import pathlib
 import re
 import signal
 import socket
 import ssl
 import subprocess
 import sys
-import pathlib
 import time
 import unittest
 
@@ -17,14 +17,11 @@ sys.path.insert(0, str(ROOT / "tests" / "control_plane"))
 
 from control_plane import ControlPlane  # noqa: E402
 from live_test import PODS, PROGRAM, Scheduler, node, pod  # noqa: E402
+from running import free_port  # noqa: E402
+from service_account import NAME, NAMESPACE, write_kubeconfig  # noqa: E402
 from texts_test import kube_scheduler  # noqa: E402
 
 WITHOUT_OTHERS = "--without=kube-scheduler,kube-controller-manager"
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
 
 
 class Serving(Scheduler):
@@ -112,14 +109,30 @@ class Pages(unittest.TestCase):
             self.assertIn("nodes=3", daemon.said('"State"')[0])
 
 
+def who_may_only_look(plane):
+    """A kubeconfig of the scheduler's service account, which may list and watch, no more."""
+    account = {"kind": "ServiceAccount", "name": NAME, "namespace": NAMESPACE}
+    roles = "/apis/rbac.authorization.k8s.io/v1"
+    plane.create(f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts", {"metadata": {"name": NAME}})
+    plane.create(f"{roles}/clusterroles", {"metadata": {"name": "look"}, "rules": [
+        {"apiGroups": ["*"], "resources": ["*"], "verbs": ["list", "watch"]}]})
+    plane.create(f"{roles}/clusterrolebindings", {
+        "metadata": {"name": "look"}, "subjects": [account],
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
+                    "name": "look"}})
+    kubeconfig = plane.folder / "looker.kubeconfig"
+    write_kubeconfig(plane, kubeconfig)
+    return kubeconfig
+
+
 class AsShadow(unittest.TestCase):
     def test_it_agrees_with_kube_scheduler_and_writes_nothing(self):
         with ControlPlane(WITHOUT_OTHERS) as plane:
             for i in range(10):
                 plane.create("/api/v1/nodes", node(f"n{i}", zone=str(i % 3)))
-            command = [PROGRAM, f"--kubeconfig={plane.folder}/kube-scheduler.kubeconfig",
-                       "--secure-port=0", "--shadow"]
-            shadow = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            command = [PROGRAM, f"--kubeconfig={who_may_only_look(plane)}", "--secure-port=0",
+                       "--shadow"]
+            shadow = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                       text=True)
             time.sleep(2)
             with kube_scheduler(plane):
@@ -131,8 +144,11 @@ class AsShadow(unittest.TestCase):
                     p["status"].get("conditions") for p in pods["items"]))
                 time.sleep(1)
             shadow.send_signal(signal.SIGTERM)
-            report, _ = shadow.communicate(timeout=20)
+            report, log = shadow.communicate(timeout=20)
         self.assertEqual(shadow.returncode, 0)
+        # Nothing that it may not do was tried, and nothing else went wrong.
+        self.assertEqual([line for line in log.splitlines() if line.startswith("E")], [])
+        self.assertNotIn("Somebody else bound", log)
         counts = {what: int(count) for what, count in
                   re.findall(r"^  (.*?)\s{2,}(\d+) +[\d.]+ %$", report, re.M)}
         self.assertIn("Placed by the other scheduler: 100", report)
