@@ -338,11 +338,14 @@ std::int32_t ClassCache::TotalOf(NodeRow row) const {
 }
 
 void ClassCache::CollectFeasible(std::vector<NodeRow>& rows) const {
-  rows.clear();
-  rows.reserve(feasible_count());
+  // Every row is written and only those that fit are stepped over: without a branch to mispredict.
+  rows.resize(std::size_t{feasible_count()} + 1);
+  std::size_t kept = 0;
   for (std::uint32_t i = 0; i < verdict_.size(); ++i) {
-    if (verdict_[i] == kAccepted) rows.push_back(NodeRow{i});
+    rows[kept] = NodeRow{i};
+    kept += verdict_[i] == kAccepted ? 1 : 0;
   }
+  rows.pop_back();
 }
 
 void ClassCache::Totals(std::span<const NodeRow> rows, std::span<std::int32_t> totals) const {

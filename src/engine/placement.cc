@@ -272,13 +272,18 @@ NodeRow Placer::BestOf(ClassCache& cache) {
 // Among those with the greatest total the one that comes first.
 NodeRow Placer::BestBy(std::span<const std::int32_t> totals,
                        std::span<const NodeRow> feasible) const {
+  std::int32_t greatest = totals[0];
+  for (const std::int32_t total : totals) greatest = std::max(greatest, total);
+  // A pod that failed nowhere, as nearly all, spares its nodes the question.
+  const bool any_late = !failed_.empty();
+  std::uint64_t first_turn = UINT64_MAX;
   std::size_t best = 0;
-  for (std::size_t i = 1; i < feasible.size(); ++i) {
-    if (totals[i] < totals[best]) continue;
-    const auto turn = [&](NodeRow row) {
-      return std::pair(LatenessOf(row), state_.nodes().rank(row));
-    };
-    if (totals[i] > totals[best] || turn(feasible[i]) < turn(feasible[best])) best = i;
+  for (std::size_t i = 0; i < feasible.size(); ++i) {
+    if (totals[i] != greatest) continue;
+    const std::uint64_t lateness = any_late ? LatenessOf(feasible[i]) : 0;
+    const std::uint64_t turn = lateness << 32 | state_.nodes().rank(feasible[i]);
+    best = turn < first_turn ? i : best;
+    first_turn = std::min(first_turn, turn);
   }
   return feasible[best];
 }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <numeric>
 #include <set>
@@ -202,27 +203,57 @@ void PreparedClass::Judge(ScopeMask wanted, framework::NodeRows rows,
   }
 }
 
+namespace {
+
+// Normalising divides, and rows have few different raw scores: those met last are kept.
+class NormalizedScores {
+ public:
+  NormalizedScores(const PreparedScorer& scorer, framework::ScoreBounds bounds)
+      : scorer_(scorer), bounds_(bounds), normalizes_(scorer.scorer->normalizes()) {}
+
+  [[nodiscard]] std::int32_t Of(std::int64_t raw) {
+    Known& known = known_[static_cast<std::uint64_t>(raw) % known_.size()];
+    if (known.raw != raw) known = {raw, Weighted(raw)};
+    return known.weighted;
+  }
+
+ private:
+  struct Known {
+    std::int64_t raw = framework::kIgnored;
+    std::int32_t weighted = 0;
+  };
+  [[nodiscard]] std::int32_t Weighted(std::int64_t raw) const {
+    if (raw == framework::kIgnored) return 0;
+    const std::int64_t score = normalizes_ ? scorer_.scorer->Normalize(raw, bounds_) : raw;
+    return scorer_.weight * static_cast<std::int32_t>(score);
+  }
+
+  const PreparedScorer& scorer_;
+  framework::ScoreBounds bounds_;
+  bool normalizes_;
+  std::array<Known, 32> known_;
+};
+
+}  // namespace
+
 void AddNormalized(const PreparedScorer& scorer, std::span<const std::int64_t> raw,
                    std::span<std::int32_t> totals) {
   framework::ScoreBounds bounds{INT64_MAX, INT64_MIN};
+  bool some_ignored = false;
   for (const std::int64_t value : raw) {
-    if (value == framework::kIgnored) continue;
-    bounds = {std::min(bounds.min, value), std::max(bounds.max, value)};
+    const bool ignored = value == framework::kIgnored;
+    some_ignored |= ignored;
+    bounds.min = std::min(bounds.min, ignored ? INT64_MAX : value);
+    bounds.max = std::max(bounds.max, value);
   }
-  if (bounds.min > bounds.max) bounds = {};
-  const bool normalizes = scorer.scorer->normalizes();
-  // Neighbours often have the same raw score, and normalising divides.
-  std::int64_t last_raw = framework::kIgnored;
-  std::int32_t last = 0;
-  for (std::size_t i = 0; i < raw.size(); ++i) {
-    if (raw[i] == framework::kIgnored) continue;
-    if (raw[i] != last_raw) {
-      last_raw = raw[i];
-      const std::int64_t score = normalizes ? scorer.scorer->Normalize(raw[i], bounds) : raw[i];
-      last = scorer.weight * static_cast<std::int32_t>(score);
-    }
-    totals[i] += last;
+  if (bounds.min > bounds.max) return;
+  NormalizedScores scores(scorer, bounds);
+  if (bounds.min == bounds.max && !some_ignored) {
+    const std::int32_t everywhere = scores.Of(bounds.min);
+    for (std::int32_t& total : totals) total += everywhere;
+    return;
   }
+  for (std::size_t i = 0; i < raw.size(); ++i) totals[i] += scores.Of(raw[i]);
 }
 
 }  // namespace knx::engine

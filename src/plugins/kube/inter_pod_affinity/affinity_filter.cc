@@ -46,17 +46,17 @@ PodAffinityFilter::Reason PodAffinityFilter::ReasonOf(const OfKey& key,
   return key.existing.sums()[domain] > 0 ? kOthersWantApart : kNone;
 }
 
-void PodAffinityFilter::Judge(OfKey& key, std::uint32_t domain) {
+void PodAffinityFilter::Judge(OfKey& key, std::uint32_t domain) const {
   const Reason before = key.reasons[domain];
   const Reason now = ReasonOf(key, domain);
   if (before == now) return;
   key.reasons[domain] = now;
-  if (before == kNone) ++forbidden_;
-  if (now == kNone) --forbidden_;
+  if (before == kNone) ++key.forbidden;
+  if (now == kNone) --key.forbidden;
 }
 
-void PodAffinityFilter::JudgeAll(OfKey& key) {
-  for (const Reason reason : key.reasons) forbidden_ -= reason == kNone ? 0 : 1;
+void PodAffinityFilter::JudgeAll(OfKey& key) const {
+  key.forbidden = 0;
   key.reasons.assign(key.near.topology().domain_limit(), kNone);
   for (std::uint32_t d = 0; d < key.reasons.size(); ++d) Judge(key, d);
 }
@@ -91,11 +91,12 @@ void PodAffinityFilter::Planned(cluster::PodId pod) {
 }
 
 void PodAffinityFilter::Filter(framework::NodeRows nodes, framework::Verdicts& out) const {
-  if (forbidden_ == 0 || ignores_plan_) return;
+  if (ignores_plan_) return;
   std::array<Reason, kRowsInBlock> found;
   ForEachBlock(nodes, [&](std::size_t begin, framework::NodeRows block) {
     found.fill(kNone);
     for (const OfKey& key : keys_) {
+      if (key.forbidden == 0) continue;
       const std::uint32_t* const domains = key.near.topology().domains().data();
       const Reason* const reasons = key.reasons.data();
       for (std::size_t i = 0; i < block.size(); ++i) {
@@ -110,6 +111,16 @@ void PodAffinityFilter::Filter(framework::NodeRows nodes, framework::Verdicts& o
                  found[i]);
     }
   });
+}
+
+void PodAffinityFilter::Keep(std::vector<cluster::NodeRow>& nodes) const {
+  if (ignores_plan_) return;
+  for (const OfKey& key : keys_) {
+    if (key.forbidden == 0) continue;
+    const std::uint32_t* const domains = key.near.topology().domains().data();
+    const Reason* const reasons = key.reasons.data();
+    KeepRows(nodes, [=](cluster::NodeRow row) { return reasons[domains[row.index]] == kNone; });
+  }
 }
 
 void PodAffinityFilter::Explain(const framework::Verdict& verdict,

@@ -19,6 +19,7 @@ class PodAffinityFilter final : public framework::NodeFilter {
   [[nodiscard]] bool empty() const { return keys_.empty(); }
 
   void Filter(framework::NodeRows nodes, framework::Verdicts& out) const override;
+  void Keep(std::vector<cluster::NodeRow>& nodes) const override;
   void Explain(const framework::Verdict& verdict, std::vector<std::string>& reasons) const override;
   void Refresh() override;
   void OnPodAdded(cluster::PodId pod, cluster::NodeRow) override { Planned(pod); }
@@ -38,19 +39,19 @@ class PodAffinityFilter final : public framework::NodeFilter {
     bool requires_near = false;
     DomainSums near, apart, existing;
     std::vector<Reason> reasons;  // by domain
+    std::size_t forbidden = 0;    // domains
   };
   void Planned(cluster::PodId pod);
   OfKey& Of(const cluster::State& state, Symbol key);
   void RefreshKey(OfKey& key);
-  void JudgeAll(OfKey& key);
-  void Judge(OfKey& key, std::uint32_t domain);
+  void JudgeAll(OfKey& key) const;
+  void Judge(OfKey& key, std::uint32_t domain) const;
   [[nodiscard]] Reason ReasonOf(const OfKey& key, std::uint32_t domain) const;
 
   std::vector<OfKey> keys_;
   bool means_itself_ = false;  // the pod is one of those it wants near
   // Nobody it wants near is anywhere, and it is one of them: it may be the first.
   bool may_be_first_ = false;
-  std::size_t forbidden_ = 0;  // domains, over all keys
   std::vector<std::uint32_t> changed_;
   bool speaks_ = false;  // the pod itself requires something of others
   // Pods that a plan put somewhere else than they are.

@@ -38,11 +38,14 @@ void PodAffinityScorer::Refresh() {
 }
 
 void PodAffinityScorer::Score(framework::NodeRows nodes, std::span<std::int64_t> raw) const {
-  std::fill(raw.begin(), raw.end(), 0);
-  for (const OfKey& key : keys_) {
-    const auto domains = key.wishes.topology().domains();
-    const std::vector<std::int64_t>& sums = key.wishes.sums();
-    for (std::size_t i = 0; i < nodes.size(); ++i) raw[i] += sums[domains[nodes[i].index]];
+  const auto for_each = [nodes](const DomainSums& wishes, auto take) {
+    const std::uint32_t* const domains = wishes.topology().domains().data();
+    const std::int64_t* const sums = wishes.sums().data();
+    for (std::size_t i = 0; i < nodes.size(); ++i) take(i, sums[domains[nodes[i].index]]);
+  };
+  for_each(keys_[0].wishes, [raw](std::size_t i, std::int64_t sum) { raw[i] = sum; });
+  for (const OfKey& key : std::span(keys_).subspan(1)) {
+    for_each(key.wishes, [raw](std::size_t i, std::int64_t sum) { raw[i] += sum; });
   }
 }
 

@@ -45,6 +45,19 @@ void SpreadFilter::Filter(framework::NodeRows nodes, framework::Verdicts& out) c
   });
 }
 
+void SpreadFilter::Keep(std::vector<cluster::NodeRow>& nodes) const {
+  for (std::size_t c = 0; c < limits_.size(); ++c) {
+    const SpreadCounts::Count& count = counts_.counts()[c];
+    const std::uint32_t* const domains = count.topology->domains().data();
+    const std::int32_t* const pods = count.pods.data();
+    const std::int64_t limit = limits_[c];
+    KeepRows(nodes, [=](cluster::NodeRow row) {
+      const std::uint32_t domain = domains[row.index];
+      return (domain != cluster::Topology::kNowhere) & (pods[domain] <= limit);
+    });
+  }
+}
+
 void SpreadFilter::Explain(const framework::Verdict& verdict,
                            std::vector<std::string>& reasons) const {
   reasons.emplace_back(verdict.detail == kNoLabel

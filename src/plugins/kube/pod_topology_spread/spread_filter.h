@@ -18,6 +18,7 @@ class SpreadFilter final : public framework::NodeFilter {
   }
 
   void Filter(framework::NodeRows nodes, framework::Verdicts& out) const override;
+  void Keep(std::vector<cluster::NodeRow>& nodes) const override;
   void Explain(const framework::Verdict& verdict, std::vector<std::string>& reasons) const override;
   [[nodiscard]] bool Current() const override { return counts_.Current(); }
   void Refresh() override {
