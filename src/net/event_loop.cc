@@ -103,6 +103,19 @@ EventLoop::TimerId EventLoop::After(Duration wait, std::function<void()> work) {
 
 void EventLoop::Cancel(TimerId timer) { timers_.erase(timer); }
 
+void EventLoop::Post(std::function<void()> work) {
+  if (thread_ == std::this_thread::get_id()) {
+    own_posts_.push_back(std::move(work));
+  } else {
+    inbox_->Post(std::move(work));
+  }
+}
+
+// What is posted meanwhile waits for the next round, so that sockets get their turn.
+void EventLoop::DoPosted() {
+  for (const auto& work : std::exchange(own_posts_, {})) work();
+}
+
 void EventLoop::Stop() {
   Post([this] { stopped_ = true; });
 }
@@ -116,6 +129,7 @@ void EventLoop::FireTimers() {
 }
 
 int EventLoop::WaitMilliseconds() const {
+  if (!own_posts_.empty()) return 0;
   if (timers_.empty()) return -1;
   const std::int64_t ns = (timers_.begin()->first.when - Now()).ns;
   constexpr std::int64_t kMillisecond = 1'000'000;
@@ -125,6 +139,7 @@ int EventLoop::WaitMilliseconds() const {
 
 void EventLoop::Run() {
   stopped_ = false;
+  thread_ = std::this_thread::get_id();
   std::array<epoll_event, kEventsAtOnce> events;
   while (!stopped_) {
     const int count =
@@ -141,7 +156,9 @@ void EventLoop::Run() {
       (*ready)(FromEpoll(event.events));
     }
     FireTimers();
+    DoPosted();
   }
+  thread_ = std::thread::id{};
 }
 
 }  // namespace knx::net

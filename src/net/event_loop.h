@@ -2,11 +2,13 @@
 // Everything but Post() and Stop() is for that thread alone.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -47,8 +49,8 @@ class EventLoop {
   void Run();
   // From any thread.
   void Stop();
-  // From any thread: done by the loop, in order.
-  void Post(std::function<void()> work) { inbox_->Post(std::move(work)); }
+  // From any thread: done by the loop, what one thread posts in its order.
+  void Post(std::function<void()> work);
   // For threads that may outlive the loop.
   [[nodiscard]] const std::shared_ptr<Inbox>& inbox() const { return inbox_; }
 
@@ -72,6 +74,7 @@ class EventLoop {
  private:
   void Tell(int operation, int descriptor, std::uint32_t readiness);
   void FireTimers();
+  void DoPosted();
   [[nodiscard]] int WaitMilliseconds() const;
 
   int epoll_ = -1;
@@ -84,6 +87,8 @@ class EventLoop {
   std::uint32_t last_watch_ = 0;
   std::map<TimerId, std::function<void()>> timers_;
   std::uint64_t last_timer_ = 0;
+  std::atomic<std::thread::id> thread_;           // that runs the loop
+  std::vector<std::function<void()>> own_posts_;  // of that thread: nobody has to be woken for them
   bool stopped_ = false;
 };
 

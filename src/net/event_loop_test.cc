@@ -73,6 +73,31 @@ TEST(EventLoop, DoesWhatOtherThreadsPostInTheirOrder) {
   for (int i = 0; i < kCount; ++i) EXPECT_EQ(got[static_cast<std::size_t>(i)], i);
 }
 
+TEST(EventLoop, WhatTheLoopPostsItselfWaitsForItsTurnAndStarvesNobody) {
+  EventLoop loop;
+  std::string order;
+  bool ended = false;
+  std::function<void()> again = [&] {
+    if (!ended) loop.Post(again);
+  };
+  loop.After({}, [&] {
+    loop.Post([&] { order += 'b'; });
+    loop.Post([&] { order += 'c'; });
+    loop.Post(again);
+    order += 'a';
+  });
+  const Pipe pipe;
+  loop.Watch(pipe.ends[0], kReadable, [&](std::uint32_t) {
+    loop.Unwatch(pipe.ends[0]);
+    order += 'd';
+    ended = true;
+    loop.Stop();
+  });
+  loop.After(Duration::Milliseconds(1), [&] { pipe.Fill(); });
+  loop.Run();
+  EXPECT_EQ(order, "abcd");
+}
+
 TEST(EventLoop, AnInboxMayOutliveItsLoop) {
   std::shared_ptr<Inbox> inbox;
   {

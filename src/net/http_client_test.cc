@@ -122,7 +122,6 @@ TEST_F(HttpClientTest, WhatIsAboveTheLastOfAGoAwayWasNotActedUponAndTheRestIsSti
     asked_for.push_back(asked);
     if (asked_for.size() < 3) return;
     server_->GoAway(asked.connection, asked_for[0].stream);
-    loop_.After(Duration::Milliseconds(50), [&] { server_->Answer(asked_for[0], 200, "late"); });
   });
   Connect();
   const auto first = Get("/1"), second = Get("/2"), third = Get("/3");
@@ -133,6 +132,7 @@ TEST_F(HttpClientTest, WhatIsAboveTheLastOfAGoAwayWasNotActedUponAndTheRestIsSti
   ASSERT_TRUE(Done({fourth}));
   EXPECT_EQ(fourth->body, "elsewhere");
   EXPECT_EQ(first->dones, 0);
+  server_->Answer(asked_for[0], 200, "late");
   ASSERT_TRUE(Done({first}));
   EXPECT_EQ(first->body, "late");
   EXPECT_TRUE(RunUntil(loop_, [&] { return server_->connected() == 1; }));

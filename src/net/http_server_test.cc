@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <future>
 
 #include "net/testing/raw_client.h"
 #include "net/testing/served.h"
@@ -229,11 +231,16 @@ TEST(HttpServer, LeavesAClientThatDoesNotReadItsAnswer) {
   HttpServerLimits limits;
   limits.send = Duration::Milliseconds(100);
   const std::string body(64 << 20, 'x');
-  Served served([&](const ServerRequest&, const Responder& respond) { respond({.body = body}); },
-                WithLimits(limits));
+  std::promise<void> asked;
+  Served served(
+      [&](const ServerRequest&, const Responder& respond) {
+        respond({.body = body});
+        asked.set_value();
+      },
+      WithLimits(limits));
   RawClient client(served.port());
   client.Send(kGet);
-  EXPECT_TRUE(served.Reaches(1));
+  ASSERT_EQ(asked.get_future().wait_for(std::chrono::seconds(10)), std::future_status::ready);
   EXPECT_TRUE(served.Reaches(0));
 }
 
