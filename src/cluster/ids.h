@@ -12,6 +12,7 @@ using LabelSetId = Id<struct LabelSetTag>;  // pods with the same labels
 using TaintSetId = Id<struct TaintSetTag>;  // nodes with the same taints
 using PodSelectorId = Id<struct PodSelectorTag>;  // pods that somebody asks about
 using KinId = Id<struct KinTag>;                  // pods that no selector can tell apart
+using GangId = Id<struct GangTag>;                // pods that start together; reused
 using RelationId = Id<struct RelationTag>;        // which selectors a pod is meant by; never reused
 
 // Of a pod that nobody asks about.

@@ -13,6 +13,7 @@
 
 #include "base/symbol.h"
 #include "base/time.h"
+#include "cluster/gang_declaration.h"
 #include "cluster/ids.h"
 #include "cluster/resources.h"
 #include "k8s/objects.h"
@@ -25,6 +26,12 @@ struct InPlaceUsage {
   ResourceVector requests;
   k8s::AssumedUsage assumed;
   friend bool operator==(const InPlaceUsage&, const InPlaceUsage&) = default;
+};
+
+// Of a pod that says it belongs to a gang. The id is invalid if what it says cannot be read.
+struct GangMembership {
+  GangDeclaration declared;
+  GangId id = {};
 };
 
 struct Pod {
@@ -51,6 +58,7 @@ struct Pod {
   // The nominated node as last told, whether it is known or not; nullptr: none. What we decided
   // since is in `nominated`.
   std::unique_ptr<std::string> told_nomination;
+  std::unique_ptr<GangMembership> gang;  // nullptr: it belongs to none
 };
 
 class PodTable {

@@ -137,6 +137,9 @@ Pod State::MakeRecord(const k8s::Pod& pod) {
     record.limits = std::make_unique<ResourceVector>(
         ToResourceVector(k8s::PodLimits(pod.spec), resource_names_));
   }
+  if (auto declared = ReadGangDeclaration(pod.meta)) {
+    record.gang = std::make_unique<GangMembership>(GangMembership{*std::move(declared)});
+  }
   if (k8s::HasResizeStatus(pod)) {
     record.in_place = std::make_unique<InPlaceUsage>();
     record.in_place->requests = ToResourceVector(k8s::PodRequestsInPlace(pod), resource_names_);
@@ -148,12 +151,35 @@ Pod State::MakeRecord(const k8s::Pod& pod) {
 PodId State::AddPod(const k8s::Pod& pod) {
   KNX_CHECK(!recording(), "a pod came while a plan was open");
   const PodId id = pods_.Add(MakeRecord(pod));
+  if (pods_.Get(id).gang != nullptr) JoinGang(id);
   if (!pod.spec.node_name.empty()) {
     PutOn(id, nodes_.RowFor(pod.spec.node_name), false);
   } else if (pods_.Get(id).told_nomination != nullptr) {
     FollowNomination(id);
   }
   return id;
+}
+
+void State::JoinGang(PodId id) {
+  Pod& pod = pods_.Edit(id);
+  if (!pod.gang->declared.problem.empty()) return;
+  const GangId gang = pod.gang->id = gangs_.Join(pod.namespace_, pod.gang->declared.name, id);
+  gangs_.SetMinimum(gang, std::max(gangs_.Get(gang).minimum, pod.gang->declared.minimum));
+}
+
+void State::LeaveGang(PodId id) {
+  const GangId gang = gang_of(id);
+  if (!gang.valid()) return;
+  gangs_.Leave(gang, id);
+  if (gangs_.Contains(gang)) FindGangMinimum(gang);
+}
+
+void State::FindGangMinimum(GangId id) {
+  std::int32_t minimum = 0;
+  for (const PodId member : gangs_.Get(id).members) {
+    minimum = std::max(minimum, pods_.Get(member).gang->declared.minimum);
+  }
+  gangs_.SetMinimum(id, minimum);
 }
 
 void State::FollowNomination(PodId id) {
@@ -198,9 +224,14 @@ PodChange State::UpdatePod(PodId id, const k8s::Pod& pod) {
       change.labels || next.priority != current.priority || next.started != current.started;
   const bool replace = row_before.valid() && (change.moved || usage_differs);
   if (replace) TakeOff(id);
+  change.gang = (next.gang == nullptr) != (current.gang == nullptr) ||
+                (next.gang != nullptr && next.gang->declared != current.gang->declared);
   const bool counts_differ =
-      current.node.valid() && (next.kin != current.kin || next.terminating != current.terminating);
+      current.node.valid() &&
+      (next.kin != current.kin || next.terminating != current.terminating || change.gang);
   if (counts_differ) CountRelations(id, -1);
+  if (change.gang) LeaveGang(id);
+  if (!change.gang) next.gang = std::move(current.gang);
   const ClassId class_before = current.pod_class;
   const KinId kin_before = current.kin;
   const LabelSetId labels_before = current.labels;
@@ -209,6 +240,7 @@ PodChange State::UpdatePod(PodId id, const k8s::Pod& pod) {
   next.assumed = assumed;
   next.making_room = current.making_room;
   current = std::move(next);
+  if (change.gang && current.gang != nullptr) JoinGang(id);
   if (counts_differ) CountRelations(id, +1);
   if (row.valid() && !current.node.valid()) PutOn(id, row, assumed);
   if (bound && nominated_before.valid()) SetNomination(id, NodeRow{});
@@ -229,6 +261,7 @@ void State::RemovePod(PodId id) {
   if (row.valid()) TakeOff(id);
   if (pods_.Get(id).nominated.valid()) SetNomination(id, NodeRow{});
   volumes_.Release(id);
+  LeaveGang(id);
   const Pod gone = pods_.Remove(id);
   Release(gone.pod_class, gone.kin);
   label_sets_.Release(gone.labels);

@@ -17,6 +17,7 @@
 #include "base/symbol.h"
 #include "cluster/bystanders.h"
 #include "cluster/change_log.h"
+#include "cluster/gang_table.h"
 #include "cluster/image_table.h"
 #include "cluster/kinship.h"
 #include "cluster/label_sets.h"
@@ -52,6 +53,7 @@ struct PodChange {
   bool moved = false;           // is on another node than before, or on one at all
   bool terminating = false;
   bool nomination = false;  // where room is kept for it, because somebody else says so
+  bool gang = false;        // belongs to another gang than before, or says otherwise what it needs
 };
 
 class State {
@@ -107,6 +109,14 @@ class State {
   [[nodiscard]] const Kinship& kinship() const { return kinship_; }
   // How the pod stands to others, as far as that makes a difference to plugins.
   RelationId RelationOf(PodId id) { return kinship_.RelationOf(pods_.Get(id).kin); }
+
+  // ---- pods that start together ----
+  [[nodiscard]] const GangTable& gangs() const { return gangs_; }
+  // Invalid if it belongs to none, as far as can be read.
+  [[nodiscard]] GangId gang_of(PodId id) const {
+    const auto& gang = pods_.Get(id).gang;
+    return gang == nullptr ? GangId{} : gang->id;
+  }
 
   // ---- everything else ----
   // Pods and nodes are not taken here.
@@ -191,9 +201,16 @@ class State {
   void TakeOff(PodId id);
   // Counts the pod, which is on a node, among those that others ask about, or no longer.
   void CountRelations(PodId id, int sign) {
+    const Pod& pod = pods_.Get(id);
+    if (pod.gang != nullptr && pod.gang->id.valid() && !pod.terminating) {
+      gangs_.CountPlaced(pod.gang->id, sign);
+    }
     if (kinship_.tracking()) CountTracked(id, sign);
   }
   void CountTracked(PodId id, int sign);
+  void JoinGang(PodId id);
+  void LeaveGang(PodId id);
+  void FindGangMinimum(GangId id);
   void SetNomination(PodId id, NodeRow row);
   // Nominates the pod to the node that it was last told to be.
   void FollowNomination(PodId id);
@@ -204,6 +221,7 @@ class State {
   [[nodiscard]] std::optional<std::string> VerifyVolumes() const;
   void TouchVolumeNodes();
   [[nodiscard]] std::optional<std::string> VerifyCarried() const;
+  [[nodiscard]] std::optional<std::string> VerifyGangs() const;
   void TouchUsage(NodeRow row) { usage_changes_.Append(row); }
 
   SymbolTable words_;
@@ -213,6 +231,7 @@ class State {
   NodeTable nodes_;
   LabelSets label_sets_;
   PodTable pods_;
+  GangTable gangs_;
   Bystanders bystanders_;
   Volumes volumes_;
   Kinship kinship_{pods_, label_sets_, words_, bystanders_};

@@ -37,7 +37,38 @@ std::optional<std::string> State::Verify() const {
   if (auto difference = VerifyVolumes()) return difference;
   if (auto difference = VerifyShared()) return difference;
   if (auto difference = kinship_.Verify()) return difference;
+  if (auto difference = VerifyGangs()) return difference;
   return VerifyCarried();
+}
+
+std::optional<std::string> State::VerifyGangs() const {
+  struct Counted {
+    std::size_t members = 0;
+    std::int32_t minimum = 0;
+    std::uint32_t placed = 0;
+  };
+  std::map<GangId, Counted> counted;
+  for (std::uint32_t i = 0; i < pods_.id_limit(); ++i) {
+    if (!pods_.Contains(PodId{i})) continue;
+    const Pod& pod = pods_.Get(PodId{i});
+    if (pod.gang == nullptr || !pod.gang->declared.problem.empty()) continue;
+    Counted& gang = counted[pod.gang->id];
+    ++gang.members;
+    gang.minimum = std::max(gang.minimum, pod.gang->declared.minimum);
+    if (pod.node.valid() && !pod.terminating) ++gang.placed;
+  }
+  for (const auto& [id, gang] : counted) {
+    const Gang& kept = gangs_.Get(id);
+    if (kept.members.size() == gang.members && kept.minimum == gang.minimum &&
+        kept.placed == gang.placed) {
+      continue;
+    }
+    return fmt::format(
+        "gang {}: {} of {} members have a place, {} needed; counted are {} of {}, {}", kept.name,
+        gang.placed, gang.members, gang.minimum, kept.placed, kept.members.size(), kept.minimum);
+  }
+  if (counted.size() != gangs_.size()) return "a gang is kept that has no members";
+  return std::nullopt;
 }
 
 // What placed pods say about others, counted by selector and row.
@@ -175,7 +206,7 @@ std::optional<std::string> State::VerifyShared() const {
 State::Bytes State::bytes() const {
   Bytes bytes;
   bytes.nodes = nodes_.bytes() + images_.bytes() + taint_sets_.bytes();
-  bytes.pods = pods_.bytes();
+  bytes.pods = pods_.bytes() + gangs_.bytes();
   bytes.classes = classes_.bytes();
   bytes.labels = label_sets_.bytes();
   bytes.words = words_.bytes() + resource_names_.bytes();

@@ -10,7 +10,7 @@ using cluster::PodId;
 Core::Core(EngineOptions options, std::vector<framework::Profile> profiles)
     : options_(std::move(options)),
       profiles_(std::move(profiles)),
-      judge_(state_, profiles_),
+      judge_(state_, profiles_, gangs_),
       queue_(options_.queue, judge_, options_.observer),
       placer_(state_, options_) {}
 
@@ -33,7 +33,9 @@ std::string Core::WhyWaiting(std::string_view uid) const {
     if (std::string reason = judge_.GateReason(id); !reason.empty()) return reason;
   }
   const auto condition = conditions_.find(id);
-  return condition == conditions_.end() ? std::string() : condition->second.message;
+  if (condition != conditions_.end()) return condition->second.message;
+  const cluster::GangId gang = GangOf(id);
+  return gang.valid() ? fmt::format("pod group {} waits for its turn", GangName(gang)) : "";
 }
 
 std::optional<Inquiry> Core::Inquire(std::string_view uid) {

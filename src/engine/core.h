@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,6 +17,8 @@
 #include "engine/engine.h"
 #include "engine/evictions.h"
 #include "engine/extender_round.h"
+#include "engine/gang_book.h"
+#include "engine/gang_planner.h"
 #include "engine/placement.h"
 #include "engine/plugin_judge.h"
 #include "engine/queue.h"
@@ -49,7 +52,8 @@ class Core {
   // forgotten.
   // kStatus: nothing is left to do but to wait until the last status written to the pod is there:
   // written after the binding it would say again that the pod has no place.
-  enum class Step : std::uint8_t { kPermit, kPreBind, kStatus, kBind };
+  // kGang: waits until the other members of its gang have come as far.
+  enum class Step : std::uint8_t { kPermit, kPreBind, kGang, kStatus, kBind };
   struct Flight {
     Step step = Step::kPermit;
     std::size_t plugin = 0;  // position among the plugins of that step
@@ -59,6 +63,13 @@ class Core {
     std::optional<std::size_t> binder;  // the extender that was asked to
     // It waits for the state to change rather than for an answer, and gives up then.
     std::optional<Time> recheck_until;
+    std::uint64_t departure = 0;  // with the members of its gang, until all are ready to be bound
+  };
+  // Members of a gang that were planned together and have yet to be bound.
+  struct Departure {
+    cluster::GangId gang;
+    std::vector<cluster::PodId> members;
+    std::size_t arrived = 0;  // that wait for the others only
   };
   // What the pod's PodScheduled condition says, or should.
   struct Condition {
@@ -104,6 +115,9 @@ class Core {
   // ---- core_cycle.cc: the way of a pod ----
   void StartFlight(cluster::PodId id, cluster::NodeRow row, Time now);
   bool Reserve(cluster::PodId id, cluster::NodeRow row, Time now);
+  // Asks those who reserve something; `by`: who did not.
+  framework::Outcome AskReserve(const framework::Profile& profile, cluster::PodId id,
+                                cluster::NodeRow row, std::uint8_t& by);
   void Unreserve(cluster::PodId id, cluster::NodeRow row, Time now);
   // Goes on with a flight until it waits for something, fails or is over.
   void Continue(cluster::PodId id, Time now);
@@ -115,25 +129,56 @@ class Core {
   void AwaitRecheck(cluster::PodId id, const framework::Recheck& recheck, Time now);
   void Resume(cluster::PodId id, const framework::Answer& answer, Time now);
   void AwaitStatus(cluster::PodId id, ActionId patch);
+  // Everything before the binding is done.
+  void StartBinding(cluster::PodId id, Time now);
   void SendBinding(cluster::PodId id, Time now);
   void OnActionFinished(const ActionFinished& finished, Time now);
   void OnAnswer(const QuestionAnswered& answered, Time now);
   void OnBindingFinished(cluster::PodId id, const std::optional<std::string>& failure, Time now);
   void EndFlight(cluster::PodId id);
-  // The chosen node did not work out: gives the room back, tells who might want it, and queues the
-  // pod again.
-  // The next time, other nodes that are as good come first.
+  // Ends the flight, gives back what the pod holds, and tells who might want it.
+  void GiveBackRoom(cluster::PodId id, Time now);
+  // The chosen node did not work out: gives the room back and queues the pod again. The next time,
+  // other nodes that are as good come first.
   void NoteFailure(cluster::PodId id, cluster::NodeRow row);
+  [[nodiscard]] std::span<const cluster::NodeRow> FailedOn(cluster::PodId id) const;
   void FailOnNode(cluster::PodId id, const FailedAttempt& attempt, const std::string& message,
                   Time now);
   // `nominate`: where room is being made; an invalid row takes a nomination back, nullopt leaves
   // it.
   void Fail(cluster::PodId id, const FailedAttempt& attempt, const std::string& message,
             std::optional<cluster::NodeRow> nominate, Time now);
+  // Writes the condition, unless it says so already.
+  void WriteCondition(cluster::PodId id, std::string_view reason, const std::string& message,
+                      std::optional<cluster::NodeRow> nominate, Time now);
+  // The condition and an event, unless the condition says so already.
+  void ReportIfNew(cluster::PodId id, std::string_view reason, const std::string& message,
+                   Time now);
   // The nominated node to be written, if what is written is another; the state takes it over.
   std::optional<std::string> Renominate(cluster::PodId id, cluster::NodeRow row, Time now);
   void MeetDeadlines(Time now);
   void TellAttempt(cluster::PodId id, AttemptResult result, std::string_view message) const;
+
+  // ---- core_gangs.cc: pods that start together ----
+  // Invalid: it is a pod like any other, or of a profile that knows no gangs.
+  [[nodiscard]] cluster::GangId GangOf(cluster::PodId id) const;
+  [[nodiscard]] std::string GangName(cluster::GangId id) const;
+  // Members that have yet to get a place so that the gang has its minimum.
+  [[nodiscard]] std::size_t NeededBy(cluster::GangId id) const;
+  // The pod came, changed, or waits again.
+  void NoteMember(cluster::PodId id, Time now);
+  // The pod does not wait as a member of that gang any more.
+  void ForgetMember(cluster::GangId gang, cluster::PodId id, Time now);
+  // Who stands for it, and what is to be said, after anything changed.
+  void SettleGang(cluster::GangId id, Time now);
+  void Promote(WaitingGang& waiting, Time now);
+  void DecideGang(cluster::PodId id, cluster::GangId gang, Time now);
+  void RefuseGang(cluster::PodId id, cluster::GangId gang, const GangPlan& plan, Time now);
+  void Depart(cluster::PodId id, cluster::GangId gang, const GangPlan& plan, Time now);
+  void AwaitGang(cluster::PodId id, Time now);
+  void CancelDeparture(std::uint64_t number, Time now);
+  void PlanReports(cluster::GangId id, WaitingGang& waiting, bool enough, Time now);
+  void MakeReports(Time now);
 
   // A pod that was popped.
   void Decide(cluster::PodId id, Time now);
@@ -215,6 +260,7 @@ class Core {
   EngineOptions options_;
   std::vector<framework::Profile> profiles_;
   cluster::State state_;
+  GangBook gangs_;
   PluginJudge judge_;
   Queue queue_;
   Placer placer_;
@@ -231,6 +277,8 @@ class Core {
   absl::flat_hash_map<cluster::PodId, std::vector<cluster::NodeRow>> failed_on_;
   Evictions evictions_;
   ExtenderRounds rounds_;
+  std::map<std::uint64_t, Departure> departures_;
+  std::uint64_t last_departure_ = 0;
   std::vector<Action> actions_;
   cluster::PodId decided_;
   ActionId last_action_ = 0;

@@ -44,10 +44,9 @@ bool Core::ScheduleOne(Time now) {
 }
 
 void Core::Decide(PodId id, Time now) {
+  if (const cluster::GangId gang = GangOf(id); gang.valid()) return DecideGang(id, gang, now);
   if (!options_.extenders.empty() && StartRound(id, now)) return;
-  const auto failed = failed_on_.empty() ? failed_on_.end() : failed_on_.find(id);
-  const Placement placement = placer_.Place(
-      ProfileOf(id), id, failed == failed_on_.end() ? std::span<const NodeRow>() : failed->second);
+  const Placement placement = placer_.Place(ProfileOf(id), id, FailedOn(id));
   if (placement.node.valid()) {
     StartFlight(id, placement.node, now);
   } else {
@@ -77,23 +76,32 @@ void Core::StartFlight(PodId id, NodeRow row, Time now) {
   if (Reserve(id, row, now)) Continue(id, now);
 }
 
-bool Core::Reserve(PodId id, NodeRow row, Time now) {
-  const framework::Profile& profile = ProfileOf(id);
+Outcome Core::AskReserve(const framework::Profile& profile, PodId id, NodeRow row,
+                         std::uint8_t& by) {
   for (const auto& entry : profile.reserve) {
     if (!entry.plugin->Reserves(state_.class_of(id))) continue;
-    const Outcome outcome = entry.plugin->Reserve(ViewOf(id), row, state_);
-    if (outcome.ok()) continue;
-    FailedAttempt attempt;
-    attempt.error = !outcome.rejected();
-    if (!attempt.error) attempt.rejected_by.Add(entry.index);
-    FailOnNode(id, attempt,
-               attempt.error ? fmt::format("running Reserve plugin \"{}\": {}",
-                                           profile.plugins[entry.index]->name(), outcome.reason)
-                             : fmt::format("0/1 nodes are available: 1 {}.", outcome.reason),
-               now);
-    return false;
+    by = entry.index;
+    if (Outcome outcome = entry.plugin->Reserve(ViewOf(id), row, state_); !outcome.ok()) {
+      return outcome;
+    }
   }
-  return true;
+  return Outcome::Success();
+}
+
+bool Core::Reserve(PodId id, NodeRow row, Time now) {
+  const framework::Profile& profile = ProfileOf(id);
+  std::uint8_t by = 0;
+  const Outcome outcome = AskReserve(profile, id, row, by);
+  if (outcome.ok()) return true;
+  FailedAttempt attempt;
+  attempt.error = !outcome.rejected();
+  if (!attempt.error) attempt.rejected_by.Add(by);
+  FailOnNode(id, attempt,
+             attempt.error ? fmt::format("running Reserve plugin \"{}\": {}",
+                                         profile.plugins[by]->name(), outcome.reason)
+                           : fmt::format("0/1 nodes are available: 1 {}.", outcome.reason),
+             now);
+  return false;
 }
 
 void Core::Unreserve(PodId id, NodeRow row, Time now) {
@@ -117,9 +125,7 @@ void Core::Continue(PodId id, Time now) {
     }
     Flight& flight = flights_.at(id);
     if (flight.step == Step::kPreBind) {
-      const auto written = conditions_.find(id);
-      const bool outstanding = written != conditions_.end() && written->second.patch != 0;
-      return outstanding ? AwaitStatus(id, written->second.patch) : SendBinding(id, now);
+      return flight.departure != 0 ? AwaitGang(id, now) : StartBinding(id, now);
     }
     // Up to here the pod may be found unschedulable; from here on it can only fail.
     queue_.Done(id);
@@ -204,6 +210,12 @@ void Core::AwaitStatus(PodId id, ActionId patch) {
   flight.step = Step::kStatus;
   flight.action = patch;
   awaited_.emplace(patch, id);
+}
+
+void Core::StartBinding(PodId id, Time now) {
+  const auto written = conditions_.find(id);
+  const bool outstanding = written != conditions_.end() && written->second.patch != 0;
+  outstanding ? AwaitStatus(id, written->second.patch) : SendBinding(id, now);
 }
 
 void Core::SendBinding(PodId id, Time now) {
@@ -348,13 +360,14 @@ void Core::MeetDeadlines(Time now) {
     OnExtenderAnswer({*overdue, {.failure = "no answer in time"}}, now);
   }
   while (const auto plan = evictions_.PopPaused(now)) EndPlan(*plan, now);
+  MakeReports(now);
 }
 
 Time Core::NextWake() const {
   Time wake = queue_.NextWake();
   if (!answer_deadlines_.empty()) wake = std::min(wake, answer_deadlines_.front().first);
   if (!question_deadlines_.empty()) wake = std::min(wake, question_deadlines_.begin()->first);
-  wake = std::min(wake, rounds_.NextWake());
+  wake = std::min({wake, rounds_.NextWake(), gangs_.NextReport()});
   return std::min(wake, evictions_.NextWake());
 }
 
@@ -368,19 +381,39 @@ void Core::NoteFailure(PodId id, NodeRow row) {
   rows.push_back(row);
 }
 
-void Core::FailOnNode(PodId id, const FailedAttempt& attempt, const std::string& message,
-                      Time now) {
-  const NodeRow row = state_.pod(id).node;
-  Unreserve(id, row, now);
+std::span<const NodeRow> Core::FailedOn(PodId id) const {
+  if (failed_on_.empty()) return {};
+  const auto failed = failed_on_.find(id);
+  return failed == failed_on_.end() ? std::span<const NodeRow>() : failed->second;
+}
+
+void Core::GiveBackRoom(PodId id, Time now) {
+  Unreserve(id, state_.pod(id).node, now);
   EndFlight(id);
-  NoteFailure(id, row);
   framework::ClusterEvent event;
   event.kind = framework::EventKind::kAssignedPodDelete;
   event.pod = id;
   event.pod_now = event.pod_before = InEvent(id);
   state_.Displace(id);
   Tell(event, now);
+}
+
+void Core::FailOnNode(PodId id, const FailedAttempt& attempt, const std::string& message,
+                      Time now) {
+  const std::uint64_t departure = flights_.at(id).departure;
+  NoteFailure(id, state_.pod(id).node);
+  GiveBackRoom(id, now);
+  const cluster::GangId gang = GangOf(id);
+  if (gang.valid()) {
+    // The gang waits for the back-off of the member that failed.
+    WaitingGang& waiting = gangs_.Open(gang, now);
+    GangBook::SetReady(waiting, id, true);
+    if (!waiting.stands.valid()) waiting.stands = id;
+    waiting.blocked = id;
+  }
   Fail(id, attempt, message, NodeRow{}, now);
+  if (departure != 0) CancelDeparture(departure, now);
+  if (gang.valid()) SettleGang(gang, now);
 }
 
 void Core::Fail(PodId id, const FailedAttempt& attempt, const std::string& message,
@@ -389,8 +422,21 @@ void Core::Fail(PodId id, const FailedAttempt& attempt, const std::string& messa
   TellAttempt(id, attempt.error ? AttemptResult::kError : AttemptResult::kUnschedulable, message);
   EmitEvent(id, true, names::kEventFailedScheduling, names::kActionScheduling, Truncated(message));
 
-  const std::string_view reason =
-      attempt.error ? names::kReasonSchedulerError : names::kReasonUnschedulable;
+  WriteCondition(id, attempt.error ? names::kReasonSchedulerError : names::kReasonUnschedulable,
+                 message, nominate, now);
+}
+
+void Core::ReportIfNew(PodId id, std::string_view reason, const std::string& message, Time now) {
+  const auto written = conditions_.find(id);
+  const bool known = written != conditions_.end() && !written->second.unwritten &&
+                     written->second.reason == reason && written->second.message == message;
+  if (known) return;
+  EmitEvent(id, true, names::kEventFailedScheduling, names::kActionScheduling, Truncated(message));
+  WriteCondition(id, reason, message, std::nullopt, now);
+}
+
+void Core::WriteCondition(PodId id, std::string_view reason, const std::string& message,
+                          std::optional<NodeRow> nominate, Time now) {
   const auto [written, fresh] = conditions_.try_emplace(id);
   const bool changed = fresh || written->second.unwritten || written->second.reason != reason ||
                        written->second.message != message;

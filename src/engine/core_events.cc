@@ -181,7 +181,8 @@ void Core::OnNewPod(const k8s::Pod& pod, Time now) {
     event.pod = id;
     event.pod_now = InEvent(id);
     NoteOvercommit(id);
-    return Tell(event, now);
+    Tell(event, now);
+    return NoteMember(id, now);
   }
   if (!IsOurs(id)) return;
   for (const k8s::Condition& condition : pod.status.conditions) {
@@ -191,12 +192,14 @@ void Core::OnNewPod(const k8s::Pod& pod, Time now) {
   }
   Note(EventKind::kOwnAdd);
   queue_.Add(id, state_.pod(id).priority, now);
+  NoteMember(id, now);
 }
 
 void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
   const Departed before = Remember(id);
   const bool was_ours = IsOurs(id);
   const bool was_assigned = before.node.valid() && !state_.pod(id).assumed;
+  const cluster::GangId gang = GangOf(id);
   state_.Hold(before.pod_class, before.kin);
   const cluster::PodChange change = state_.UpdatePod(id, pod);
   if (change.terminating) OnLeaving(id);
@@ -207,6 +210,8 @@ void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
   } else if (was_ours) {
     OnWaitingPodChanged(id, change, before, now);
   }
+  if (change.gang) ForgetMember(gang, id, now);
+  if (gang.valid() || change.gang) NoteMember(id, now);
   state_.Release(before.pod_class, before.kin);
 }
 
@@ -218,6 +223,7 @@ void Core::OnBoundOutside(PodId id, cluster::NodeRow assumed_on, Time now) {
   if (!sent && awaited && options_.observer != nullptr) {
     options_.observer->OnForeignBind(state_, id);
   }
+  const std::uint64_t departure = flight == flights_.end() ? 0 : flight->second.departure;
   if (flight != flights_.end() && !sent) {
     Unreserve(id, assumed_on, now);
     EndFlight(id);
@@ -233,6 +239,7 @@ void Core::OnBoundOutside(PodId id, cluster::NodeRow assumed_on, Time now) {
   event.pod = id;
   event.pod_now = InEvent(id);
   Tell(event, now);
+  if (departure != 0) CancelDeparture(departure, now);
 }
 
 void Core::NoteOvercommit(PodId id) const {
@@ -291,11 +298,18 @@ void Core::OnWaitingPodChanged(PodId id, const cluster::PodChange& change, const
   for (const ClusterEvent& one : events) Note(one.kind);
   judge_.NextEvent();
   queue_.Update(id, state_.pod(id).priority, events, now);
+  const WaitingGang* const waiting = gangs_.Find(GangOf(id));
+  if (waiting == nullptr || !waiting->stands.valid() || waiting->stands == id) return;
+  // What helps a member helps the gang.
+  queue_.Update(waiting->stands, state_.pod(waiting->stands).priority, events, now);
 }
 
 void Core::RemovePod(PodId id, Time now) {
   const Departed gone = Remember(id);
-  if (flights_.contains(id)) {
+  const cluster::GangId gang = GangOf(id);
+  const auto flight = flights_.find(id);
+  const std::uint64_t departure = flight == flights_.end() ? 0 : flight->second.departure;
+  if (flight != flights_.end()) {
     Unreserve(id, gone.node, now);
     EndFlight(id);
   }
@@ -312,6 +326,8 @@ void Core::RemovePod(PodId id, Time now) {
   event.pod_now = event.pod_before = InEvent(gone);
   Tell(event, now);
   state_.Release(gone.pod_class, gone.kin);
+  if (departure != 0) CancelDeparture(departure, now);
+  ForgetMember(gang, id, now);
 }
 
 }  // namespace knx::engine

@@ -20,6 +20,14 @@ Placement Placer::Place(const framework::Profile& profile, PodId pod,
   return placement;
 }
 
+Placement Placer::PlaceInPlan(const framework::Profile& profile, PodId pod,
+                              std::span<const NodeRow> failed) {
+  may_evict_ = false;
+  Placement placement = Place(profile, pod, failed);
+  may_evict_ = true;
+  return placement;
+}
+
 Placement Placer::Choose(const framework::Profile& profile, PodId pod) {
   Placement placement;
   if (state_.nodes().node_count() == 0) {
@@ -346,7 +354,7 @@ std::string Placer::FailureText(const ReasonCounts& reasons) const {
 
 void Placer::TryPostFilter(const framework::Profile& profile, PreparedClass& prepared, PodId pod,
                            const Judged& judged, Placement& placement, ExtenderVerdicts* extended) {
-  if (profile.post_filter.empty()) return;
+  if (profile.post_filter.empty() || !may_evict_) return;
   const framework::PodView view{state_, state_.class_of(pod), pod};
   framework::Rejections rejections{judged.rows, judged.verdicts};
   std::string message;

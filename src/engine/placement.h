@@ -64,6 +64,10 @@ class Placer {
   Placement Place(const framework::Profile& profile, cluster::PodId pod,
                   std::span<const cluster::NodeRow> failed = {});
 
+  // The same for a pod of a plan that is being tried: nobody is evicted for it.
+  Placement PlaceInPlan(const framework::Profile& profile, cluster::PodId pod,
+                        std::span<const cluster::NodeRow> failed);
+
   // ---- placement_extended.cc: for pods about which extenders are asked ----
   struct Screening {
     std::vector<cluster::NodeRow> rows;  // that fit, by name; none: `refusal` says why
@@ -161,6 +165,7 @@ class Placer {
   cluster::State& state_;
   ParallelFor parallel_for_;
   std::span<const cluster::NodeRow> failed_;  // of the pod that is being placed
+  bool may_evict_ = true;                     // for it
   ClassCaches caches_;
   Preemptor preemptor_;
   PreparedClass::Batch batch_;

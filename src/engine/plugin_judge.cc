@@ -1,5 +1,7 @@
 #include "engine/plugin_judge.h"
 
+#include <fmt/format.h>
+
 #include "base/check.h"
 
 namespace knx::engine {
@@ -8,8 +10,8 @@ using framework::ClusterEvent;
 using framework::EventKind;
 
 PluginJudge::PluginJudge(const cluster::State& state,
-                         const std::vector<framework::Profile>& profiles)
-    : state_(state), profiles_(profiles) {
+                         const std::vector<framework::Profile>& profiles, const GangBook& gangs)
+    : state_(state), profiles_(profiles), gangs_(gangs) {
   for (std::uint32_t p = 0; p < profiles.size(); ++p) {
     by_name_.emplace(profiles[p].scheduler_name, p);
     auto& by_kind = interested_.emplace_back(static_cast<std::size_t>(EventKind::kCount));
@@ -37,10 +39,32 @@ std::uint32_t PluginJudge::ProfileOf(cluster::PodId pod) {
 
 std::optional<std::uint8_t> PluginJudge::Gate(cluster::PodId pod) {
   const framework::PodView view{state_, state_.class_of(pod), pod};
-  for (const auto& entry : profiles_[ProfileOf(pod)].pre_enqueue) {
+  const framework::Profile& profile = profiles_[ProfileOf(pod)];
+  for (const auto& entry : profile.pre_enqueue) {
     if (!entry.plugin->PreEnqueue(view).ok()) return entry.index;
   }
+  if (HeldByGang(pod)) return profile.gangs->index;
   return std::nullopt;
+}
+
+bool PluginJudge::HeldByGang(cluster::PodId pod) const {
+  const auto profile = FindProfile(pod);
+  if (!profile || !profiles_[*profile].gangs || state_.pod(pod).gang == nullptr) return false;
+  const WaitingGang* const gang = GangOf(pod);
+  return gang == nullptr || gang->stands != pod;
+}
+
+const WaitingGang* PluginJudge::GangOf(cluster::PodId pod) const {
+  const cluster::GangId id = state_.gang_of(pod);
+  if (!id.valid()) return nullptr;
+  const auto profile = FindProfile(pod);
+  return profile && profiles_[*profile].gangs ? gangs_.Find(id) : nullptr;
+}
+
+std::optional<Time> PluginJudge::WaitsSince(cluster::PodId pod) {
+  const WaitingGang* const gang = GangOf(pod);
+  if (gang == nullptr) return std::nullopt;
+  return gang->since;
 }
 
 std::string PluginJudge::GateReason(cluster::PodId pod) const {
@@ -51,7 +75,16 @@ std::string PluginJudge::GateReason(cluster::PodId pod) const {
     framework::Outcome outcome = entry.plugin->PreEnqueue(view);
     if (!outcome.ok()) return std::move(outcome.reason);
   }
-  return {};
+  if (!HeldByGang(pod)) return {};
+  const cluster::GangMembership& membership = *state_.pod(pod).gang;
+  if (!membership.declared.problem.empty()) return membership.declared.problem;
+  const WaitingGang* const waiting = GangOf(pod);
+  // Where somebody stands for the gang, what became of its last attempt says more.
+  if (waiting == nullptr || waiting->stands.valid()) return {};
+  const cluster::Gang& gang = state_.gangs().Get(membership.id);
+  return fmt::format("waiting for pod group {}/{}: it has {} pods, needs at least {}",
+                     state_.words().Text(gang.namespace_), gang.name,
+                     gang.placed + waiting->ready.size(), gang.minimum);
 }
 
 PluginSet PluginJudge::Interested(cluster::PodId pod, EventKind kind) {
@@ -59,6 +92,10 @@ PluginSet PluginJudge::Interested(cluster::PodId pod, EventKind kind) {
 }
 
 bool PluginJudge::MayHelp(cluster::PodId pod, std::uint8_t plugin, const ClusterEvent& event) {
+  // Who stands for a gang waits for what helps the member that found no place.
+  if (const WaitingGang* const gang = GangOf(pod); gang != nullptr && gang->stands == pod) {
+    if (state_.pods().Contains(gang->blocked)) pod = gang->blocked;
+  }
   const cluster::Pod& record = state_.pod(pod);
   const std::pair who(std::uint64_t{record.pod_class.index} << 32 | record.kin.index, plugin);
   const bool own = event.pod.valid() && event.pod == pod;

@@ -11,6 +11,7 @@
 
 #include "base/text_map.h"
 #include "cluster/state.h"
+#include "engine/gang_book.h"
 #include "engine/queue.h"
 #include "framework/profile.h"
 
@@ -18,7 +19,8 @@ namespace knx::engine {
 
 class PluginJudge final : public Queue::Judge {
  public:
-  PluginJudge(const cluster::State& state, const std::vector<framework::Profile>& profiles);
+  PluginJudge(const cluster::State& state, const std::vector<framework::Profile>& profiles,
+              const GangBook& gangs);
 
   // The profile of the pod's scheduler name; nullopt: not ours.
   [[nodiscard]] std::optional<std::uint32_t> FindProfile(cluster::PodId pod) const;
@@ -28,6 +30,7 @@ class PluginJudge final : public Queue::Judge {
   PluginSet Interested(cluster::PodId pod, framework::EventKind kind) override;
   bool MayHelp(cluster::PodId pod, std::uint8_t plugin,
                const framework::ClusterEvent& event) override;
+  std::optional<Time> WaitsSince(cluster::PodId pod) override;
 
   // Answers about one event hold for all pods of a class; call before every new event.
   void NextEvent() { answers_.clear(); }
@@ -35,8 +38,14 @@ class PluginJudge final : public Queue::Judge {
   [[nodiscard]] std::string GateReason(cluster::PodId pod) const;
 
  private:
+  // Of a pod whose profile places gangs as wholes; nullptr: it is a pod like any other.
+  [[nodiscard]] const WaitingGang* GangOf(cluster::PodId pod) const;
+  // It belongs to a gang, and another stands for the gang or nobody yet.
+  [[nodiscard]] bool HeldByGang(cluster::PodId pod) const;
+
   const cluster::State& state_;
   const std::vector<framework::Profile>& profiles_;
+  const GangBook& gangs_;
   TextMap<std::uint32_t> by_name_;
   std::vector<std::vector<PluginSet>> interested_;  // by profile, by event kind
   // To the present event, for all pods of a class and kin.

@@ -23,6 +23,7 @@ std::uint32_t PodPlaces::Create(cluster::PodId pod, std::int32_t priority, Time 
   record.priority = priority;
   record.added = now;
   record.since = now;
+  record.age = now;
   record.sequence = next_sequence_++;
   if (pod.index >= number_of_.size()) number_of_.resize(pod.index + std::size_t{1}, kNoRecord);
   number_of_[pod.index] = number;
@@ -99,6 +100,7 @@ void PodPlaces::SetPriority(std::uint32_t number, std::int32_t priority) {
 void PodPlaces::CountFailure(std::uint32_t number, bool error, const WaitsFor& what, Time now) {
   PodRecord& record = records_[number];
   record.since = now;
+  record.age = now;
   record.flushed = false;
   record.sequence = next_sequence_++;
   if (error) {
@@ -165,7 +167,7 @@ std::size_t PodPlaces::bytes() const {
 
 QueueOrder PodPlaces::OrderOf(std::uint32_t number) const {
   const PodRecord& record = records_[number];
-  return {record.since, record.sequence, record.priority, number};
+  return {record.age, record.sequence, record.priority, number};
 }
 
 BackoffOrder PodPlaces::BackoffOrderOf(std::uint32_t number) const {

@@ -34,6 +34,7 @@ struct PodRecord {
   WaitingGroups::Group gate_group = kNoGroup;          // with kGated
   std::uint32_t older = kNoRecord, newer = kNoRecord;  // with kUnschedulable: neighbours in age
   Time added, since, backoff_until;
+  Time age;                    // what it is ordered by among those of its priority
   Time ready;                  // first active, so that time behind a gate is not counted
   Time popped;                 // for the present or last attempt
   std::uint64_t sequence = 0;  // of this attempt; unique
@@ -41,7 +42,7 @@ struct PodRecord {
 
 // What is taken first.
 struct QueueOrder {
-  Time since;
+  Time age;
   std::uint64_t sequence;
   std::int32_t priority;
   std::uint32_t number;  // of the record
@@ -49,8 +50,8 @@ struct QueueOrder {
   [[nodiscard]] std::uint32_t record() const { return number; }
   friend bool operator<(const QueueOrder& a, const QueueOrder& b) {
     // Without branches: which of two is less is a coin toss, and a heap asks all the time.
-    const bool later_ties = (a.since.ns == b.since.ns) & (a.sequence < b.sequence);
-    const bool ties = (a.priority == b.priority) & ((a.since.ns < b.since.ns) | later_ties);
+    const bool later_ties = (a.age.ns == b.age.ns) & (a.sequence < b.sequence);
+    const bool ties = (a.priority == b.priority) & ((a.age.ns < b.age.ns) | later_ties);
     return (a.priority > b.priority) | ties;
   }
 };
@@ -101,6 +102,8 @@ class PodPlaces {
   void CountFailure(std::uint32_t number, bool error, const WaitsFor& what, Time now);
   // Before the pod is moved anywhere.
   void SetBackoff(std::uint32_t number, Time until) { records_[number].backoff_until = until; }
+  // Before the pod is moved anywhere.
+  void SetAge(std::uint32_t number, Time age) { records_[number].age = age; }
   void SetFlushed(std::uint32_t number) { records_[number].flushed = true; }
 
   // kNoRecord: there is none.

@@ -134,6 +134,37 @@ void Queue::AskGateAgain(PodId pod, Time now) {
   LeaveWaiting(record, Reaction::kAfterBackoff, EventKind::kForced, now);
 }
 
+void Queue::CloseGate(PodId pod, Time now) {
+  See(now);
+  const std::uint32_t record = places_->Find(pod);
+  if (record == kNoRecord) return;
+  const QueuePlace place = places_->at(record).place;
+  const bool waits = IsWaiting(place) || place == QueuePlace::kActive ||
+                     place == QueuePlace::kBackoff || place == QueuePlace::kErrorBackoff;
+  if (!waits) return;
+  if (const std::optional<std::uint8_t> gate = judge_.Gate(pod)) {
+    places_->MoveToGated(record, judge_.ProfileOf(pod), *gate);
+  }
+}
+
+void Queue::Take(PodId pod, Time now) {
+  See(now);
+  const std::uint32_t record = places_->Find(pod);
+  KNX_CHECK(record != kNoRecord && places_->at(record).place != QueuePlace::kInFlight &&
+                places_->at(record).place != QueuePlace::kDone,
+            "a pod is decided about that does not wait");
+  places_->MoveToInFlight(record, now);
+}
+
+void Queue::PutBack(PodId pod, Time now) {
+  See(now);
+  const std::uint32_t record = places_->Find(pod);
+  KNX_CHECK(record != kNoRecord && (places_->at(record).place == QueuePlace::kInFlight ||
+                                    places_->at(record).place == QueuePlace::kDone),
+            "a pod comes back that was not popped");
+  LeaveWaiting(record, Reaction::kAfterBackoff, EventKind::kForced, now);
+}
+
 void Queue::Activate(PodId pod, Time now) {
   See(now);
   const std::uint32_t record = places_->Find(pod);
@@ -269,6 +300,7 @@ void Queue::Remember(InFlightPod& flight, const ClusterEvent& event) {
 void Queue::LeaveWaiting(std::uint32_t record, Reaction reaction, EventKind why, Time now) {
   const PodRecord& known = places_->at(record);
   const bool waited = IsWaiting(known.place);
+  if (const std::optional<Time> age = judge_.WaitsSince(known.pod)) places_->SetAge(record, *age);
   if (const std::optional<std::uint8_t> gate = judge_.Gate(known.pod)) {
     places_->MoveToGated(record, judge_.ProfileOf(known.pod), *gate);
     if (waited) return;  // it still waits

@@ -75,6 +75,12 @@ class Queue {
     virtual PluginSet Interested(cluster::PodId pod, framework::EventKind kind) = 0;
     virtual bool MayHelp(cluster::PodId pod, std::uint8_t plugin,
                          const framework::ClusterEvent& event) = 0;
+    // Since when the pod counts as waiting among others of its priority; nullopt: since it was put
+    // into the queue for this attempt. Must not change while it is active or backs off.
+    virtual std::optional<Time> WaitsSince(cluster::PodId pod) {
+      (void)pod;
+      return std::nullopt;
+    }
   };
 
   // `observer` hears of every pod that comes to a place; may be nobody.
@@ -103,6 +109,14 @@ class Queue {
   // The gate of the pod may have opened, without an event that says so. Does nothing if it is not
   // gated.
   void AskGateAgain(cluster::PodId pod, Time now);
+  // The gate of the pod may have closed: if so it is held back, wherever it waits.
+  void CloseGate(cluster::PodId pod, Time now);
+  // The pod is decided about together with another that was popped: in flight from here on. It must
+  // wait.
+  void Take(cluster::PodId pod, Time now);
+  // What was decided about it, in flight or after Done, is taken back through no fault of its own:
+  // it may be tried again as if nothing had been.
+  void PutBack(cluster::PodId pod, Time now);
   // Something went wrong with what it waits for: it is to be tried again at once, whatever it waits
   // for. Does nothing if it is not known here.
   void Activate(cluster::PodId pod, Time now);

@@ -91,6 +91,22 @@ class QueueSortPlugin {
   virtual ~QueueSortPlugin() = default;
 };
 
+// ---- pods that start together ----
+
+struct GangArgs {
+  // How long members may be missing before that is said of those who are there.
+  Duration straggler_wait = Duration::Seconds(10);
+  // From the first binding of a gang to the last; what takes longer is reported.
+  Duration grace = Duration::Seconds(60);
+};
+
+// The engine is to place gangs as wholes, for the pods of profiles that have this.
+class GangPlugin {
+ public:
+  virtual ~GangPlugin() = default;
+  [[nodiscard]] virtual const GangArgs& gang_args() const = 0;
+};
+
 // ---- which nodes ----
 
 // Prepared for one class of pods. Reads the state it was prepared from; must not change while rows

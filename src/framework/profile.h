@@ -37,6 +37,8 @@ struct Profile {
   // Into plugins: stands for all extenders, where somebody has to be named who rejected a pod.
   std::optional<std::uint8_t> extender;
 
+  // Places gangs as wholes. Without it their members are pods like any other.
+  std::optional<Entry<GangPlugin>> gangs;
   std::vector<Entry<PreEnqueuePlugin>> pre_enqueue;
   // In the order of the filter point; plugins that are at preFilter only come after, in their order
   // there.

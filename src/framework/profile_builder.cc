@@ -36,6 +36,7 @@ class Builder {
     for (const KnownPlugin& plugin : KnownPlugins()) KNX_TRY_DONE(Make(plugin));
     FillFilters();
     FillScores();
+    FindGangPlugin();
     Fill(Point::kPreEnqueue, out_.pre_enqueue);
     Fill(Point::kPostFilter, out_.post_filter);
     Fill(Point::kReserve, out_.reserve);
@@ -120,6 +121,14 @@ class Builder {
     ForEach<T>(point, [&](const T* plugin, std::uint8_t index, const ResolvedPlugin&) {
       out.push_back({plugin, index});
     });
+  }
+
+  // At whichever of its points it is named: gangs are placed as wholes, or they are not.
+  void FindGangPlugin() {
+    for (std::size_t i = 0; i < out_.plugins.size(); ++i) {
+      const auto* plugin = dynamic_cast<const GangPlugin*>(out_.plugins[i].get());
+      if (plugin != nullptr) out_.gangs = {plugin, static_cast<std::uint8_t>(i)};
+    }
   }
 
   void FillFilters() {

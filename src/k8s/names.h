@@ -46,6 +46,7 @@ inline constexpr std::string_view kDisruptionTarget = "DisruptionTarget";
 inline constexpr std::string_view kReasonUnschedulable = "Unschedulable";
 inline constexpr std::string_view kReasonSchedulerError = "SchedulerError";
 inline constexpr std::string_view kReasonSchedulingGated = "SchedulingGated";
+inline constexpr std::string_view kReasonWaitingForGang = "WaitingForPodGroup";
 inline constexpr std::string_view kReasonInfeasible = "Infeasible";
 inline constexpr std::string_view kReasonDeferred = "Deferred";
 inline constexpr std::string_view kReasonPreemption = "PreemptionByScheduler";
@@ -54,10 +55,23 @@ inline constexpr std::string_view kReasonPreemption = "PreemptionByScheduler";
 inline constexpr std::string_view kEventScheduled = "Scheduled";
 inline constexpr std::string_view kEventFailedScheduling = "FailedScheduling";
 inline constexpr std::string_view kEventPreempted = "Preempted";
+inline constexpr std::string_view kEventGangIncomplete = "PodGroupIncomplete";
 inline constexpr std::string_view kEventFailedPreemption = "FailedPreemption";
 inline constexpr std::string_view kActionBinding = "Binding";
 inline constexpr std::string_view kActionPreempting = "Preempting";
 inline constexpr std::string_view kActionScheduling = "Scheduling";
+
+// Pods that belong together: who says so (labels, or annotations of the same name).
+inline constexpr std::string_view kGangName = "pod-group.scheduling.kubenexus.io/name";
+inline constexpr std::string_view kGangMinAvailable =
+    "pod-group.scheduling.kubenexus.io/min-available";
+inline constexpr std::string_view kSigsGangName = "pod-group.scheduling.sigs.k8s.io/name";
+inline constexpr std::string_view kSigsGangMinAvailable =
+    "pod-group.scheduling.sigs.k8s.io/min-available";
+inline constexpr std::string_view kSigsGangMinMember =
+    "pod-group.scheduling.sigs.k8s.io/min-member";
+inline constexpr std::string_view kKueueGroupName = "kueue.x-k8s.io/pod-group-name";
+inline constexpr std::string_view kKueueGroupCount = "kueue.x-k8s.io/pod-group-total-count";
 
 // Features that nodes declare and pods need.
 inline constexpr std::string_view kFeatureRestartAll = "RestartAllContainersOnContainerExits";

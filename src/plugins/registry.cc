@@ -21,6 +21,7 @@
 #include "plugins/kube/volume_binding/volume_binding.h"
 #include "plugins/kube/volume_restrictions/volume_restrictions.h"
 #include "plugins/kube/volume_zone/volume_zone.h"
+#include "plugins/nexus/coscheduling/coscheduling.h"
 
 namespace knx::plugins {
 namespace {
@@ -56,6 +57,7 @@ constexpr framework::PluginEntry kPlugins[] = {
     Plain<ImageLocality>(),
     Plain<DefaultBinder>(),
     Plain<NodeDeclaredFeatures>(),
+    WithArgs<Coscheduling>(),
 };
 
 }  // namespace

@@ -1,0 +1,238 @@
+// Gangs: one member stands for the gang in the queue; when its turn comes, all are planned
+// together, and the first is bound when everything that has to happen before is done for all of
+// them.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/core.h"
+#include "engine/gang_planner.h"
+#include "k8s/names.h"
+
+namespace knx::engine {
+
+namespace names = k8s::names;
+using cluster::GangId;
+using cluster::NodeRow;
+using cluster::PodId;
+
+GangId Core::GangOf(PodId id) const {
+  const auto profile = judge_.FindProfile(id);
+  return profile && profiles_[*profile].gangs ? state_.gang_of(id) : GangId{};
+}
+
+std::string Core::GangName(GangId id) const {
+  const cluster::Gang& gang = state_.gangs().Get(id);
+  return fmt::format("{}/{}", state_.words().Text(gang.namespace_), gang.name);
+}
+
+// ---- who waits ----
+
+void Core::NoteMember(PodId id, Time now) {
+  const auto profile = judge_.FindProfile(id);
+  if (!profile || !profiles_[*profile].gangs || state_.pod(id).gang == nullptr) return;
+  if (const std::string& problem = state_.pod(id).gang->declared.problem; !problem.empty()) {
+    return ReportIfNew(id, names::kReasonSchedulerError, problem, now);
+  }
+  const GangId gang = state_.gang_of(id);
+  const Queue::View view = queue_.Get(id);
+  const bool waits = queue_.Contains(id) && view.place != QueuePlace::kInFlight;
+  const bool held_elsewhere =
+      view.place == QueuePlace::kGated && view.gate != profiles_[*profile].gangs->index;
+  const bool ready = waits && !held_elsewhere && !state_.pod(id).terminating;
+  if (!ready) return ForgetMember(gang, id, now);
+  GangBook::SetReady(gangs_.Open(gang, now), id, true);
+  SettleGang(gang, now);
+}
+
+void Core::ForgetMember(GangId gang, PodId id, Time now) {
+  if (!gang.valid()) return;
+  if (WaitingGang* const waiting = gangs_.Find(gang)) GangBook::SetReady(*waiting, id, false);
+  SettleGang(gang, now);
+}
+
+void Core::SettleGang(GangId id, Time now) {
+  WaitingGang* const waiting = gangs_.Find(id);
+  if (waiting == nullptr) return;
+  if (!state_.gangs().Contains(id)) return gangs_.Close(id);
+  const bool enough = !waiting->ready.empty() && waiting->ready.size() >= NeededBy(id);
+  if (enough && !waiting->stands.valid()) {
+    Promote(*waiting, now);
+  } else if (!enough && waiting->stands.valid()) {
+    queue_.CloseGate(std::exchange(waiting->stands, {}), now);
+  }
+  PlanReports(id, *waiting, enough, now);
+}
+
+std::size_t Core::NeededBy(GangId id) const {
+  const cluster::Gang& gang = state_.gangs().Get(id);
+  const auto minimum = static_cast<std::uint32_t>(gang.minimum);
+  return minimum > gang.placed ? minimum - gang.placed : 0;
+}
+
+void Core::Promote(WaitingGang& waiting, Time now) {
+  const auto more_important = [this](PodId a, PodId b) {
+    return state_.pod(a).priority > state_.pod(b).priority;
+  };
+  // Of equally important ones the first.
+  waiting.stands = *std::min_element(waiting.ready.begin(), waiting.ready.end(), more_important);
+  if (queue_.Get(waiting.stands).place == QueuePlace::kGated) {
+    queue_.AskGateAgain(waiting.stands, now);
+  } else {
+    queue_.Activate(waiting.stands, now);
+  }
+}
+
+// ---- planning ----
+
+void Core::DecideGang(PodId id, GangId gang, Time now) {
+  const framework::Profile& profile = ProfileOf(id);
+  WaitingGang& waiting = *gangs_.Find(gang);
+  GangPlanner planner(
+      state_, placer_, [this](PodId pod) { return FailedOn(pod); },
+      [&](PodId pod, NodeRow row) {
+        std::uint8_t by = 0;
+        return AskReserve(profile, pod, row, by);
+      });
+  const std::vector<PodId> members = waiting.ready;
+  const GangPlan plan = planner.Plan(profile, members, NeededBy(gang));
+  if (plan.places.empty()) return RefuseGang(id, gang, plan, now);
+  waiting.blocked = {};
+  Depart(id, gang, plan, now);
+}
+
+void Core::RefuseGang(PodId id, GangId gang, const GangPlan& plan, Time now) {
+  WaitingGang& waiting = *gangs_.Find(gang);
+  waiting.blocked = plan.blocked;
+  const std::size_t needed = NeededBy(gang);
+  const std::string message =
+      needed == 0 ? fmt::format("pod group {} has all pods it needs; for one more: {}",
+                                GangName(gang), plan.refusal.message)
+                  : fmt::format("pod group {} needs {} pods at once, {} fit; for the next: {}",
+                                GangName(gang), needed, plan.fitting, plan.refusal.message);
+  const std::vector<PodId> members = waiting.ready;
+  Fail(id, plan.refusal.attempt, message, NodeRow{}, now);
+  const std::string_view reason =
+      plan.refusal.attempt.error ? names::kReasonSchedulerError : names::kReasonUnschedulable;
+  for (const PodId member : members) {
+    if (member != id) ReportIfNew(member, reason, message, now);
+  }
+}
+
+// ---- on their way together ----
+
+void Core::Depart(PodId id, GangId gang, const GangPlan& plan, Time now) {
+  WaitingGang& waiting = *gangs_.Find(gang);
+  const std::uint64_t number = ++last_departure_;
+  Departure& departure = departures_[number];
+  departure.gang = gang;
+  for (const auto& [pod, row] : plan.places) {
+    if (pod != id) queue_.Take(pod, now);
+    GangBook::SetReady(waiting, pod, false);
+    departure.members.push_back(pod);
+    flights_[pod] = {};
+    flights_[pod].departure = number;
+    const NodeRow nominated = state_.pod(pod).nominated;
+    state_.ClearNomination(pod);
+    if (nominated.valid() && nominated != row) TellNominationGone(pod, nominated, now);
+  }
+  // It was its turn, and it is not among those that fit beside the ones already placed.
+  if (!flights_.contains(id)) queue_.PutBack(id, now);
+  for (const auto& [pod, row] : plan.places) {
+    // One of them failing takes all of them back.
+    if (!departures_.contains(number)) break;
+    Continue(pod, now);
+  }
+  SettleGang(gang, now);
+}
+
+void Core::AwaitGang(PodId id, Time now) {
+  Flight& flight = flights_.at(id);
+  const auto departure = departures_.find(flight.departure);
+  flight.step = Step::kGang;
+  flight.action = ++last_action_;
+  awaited_.emplace(flight.action, id);
+  if (++departure->second.arrived < departure->second.members.size()) return;
+  const std::vector<PodId> members = std::move(departure->second.members);
+  departures_.erase(departure);
+  for (const PodId member : members) {
+    Flight& ready = flights_.at(member);
+    awaited_.erase(ready.action);
+    ready.action = 0;
+    ready.departure = 0;
+    StartBinding(member, now);
+  }
+}
+
+void Core::CancelDeparture(std::uint64_t number, Time now) {
+  const auto found = departures_.find(number);
+  if (found == departures_.end()) return;
+  const Departure departure = std::move(found->second);
+  departures_.erase(found);
+  WaitingGang& waiting = gangs_.Open(departure.gang, now);
+  for (const PodId member : departure.members) {
+    const auto flight = flights_.find(member);
+    if (flight == flights_.end() || flight->second.departure != number) continue;
+    GiveBackRoom(member, now);
+    queue_.PutBack(member, now);
+    GangBook::SetReady(waiting, member, true);
+  }
+  SettleGang(departure.gang, now);
+}
+
+// ---- saying what is missing ----
+
+void Core::PlanReports(GangId id, WaitingGang& waiting, bool enough, Time now) {
+  const framework::Profile* profile = nullptr;
+  for (const PodId member : waiting.ready) {
+    profile = &ProfileOf(member);
+    break;
+  }
+  const bool missing = !enough && !waiting.ready.empty();
+  if (!missing) {
+    gangs_.SetMissingReport(id, std::nullopt);
+    waiting.said_missing = 0;
+  } else if (!waiting.missing_report && waiting.said_missing != waiting.ready.size()) {
+    gangs_.SetMissingReport(id, now + profile->gangs->plugin->gang_args().straggler_wait);
+  }
+  const cluster::Gang& gang = state_.gangs().Get(id);
+  const bool incomplete = gang.placed > 0 &&
+                          gang.placed < static_cast<std::uint32_t>(gang.minimum) &&
+                          profile != nullptr;
+  if (!incomplete) {
+    gangs_.SetIncompleteReport(id, std::nullopt);
+    waiting.said_incomplete = false;
+  } else if (!waiting.incomplete_report && !waiting.said_incomplete) {
+    gangs_.SetIncompleteReport(id, now + profile->gangs->plugin->gang_args().grace);
+  }
+}
+
+void Core::MakeReports(Time now) {
+  while (const auto due = gangs_.PopReport(now)) {
+    WaitingGang& waiting = *gangs_.Find(due->gang);
+    const cluster::Gang& gang = state_.gangs().Get(due->gang);
+    if (due->missing) {
+      waiting.said_missing = waiting.ready.size();
+      const std::string message =
+          fmt::format("waiting for pod group {}: it has {} pods, needs at least {}",
+                      GangName(due->gang), gang.placed + waiting.ready.size(), gang.minimum);
+      const std::vector<PodId> members = waiting.ready;
+      for (const PodId member : members) {
+        ReportIfNew(member, names::kReasonWaitingForGang, message, now);
+      }
+    }
+    if (due->incomplete) {
+      waiting.said_incomplete = true;
+      const std::string message =
+          fmt::format("pod group {} is incomplete: {} of {} pods have a place", GangName(due->gang),
+                      gang.placed, gang.minimum);
+      for (const PodId member : gang.members) {
+        if (state_.pod(member).node.valid() && IsOurs(member)) {
+          EmitEvent(member, true, names::kEventGangIncomplete, names::kActionScheduling, message);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace knx::engine

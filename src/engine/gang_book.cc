@@ -1,0 +1,75 @@
+#include "engine/gang_book.h"
+
+#include <algorithm>
+
+namespace knx::engine {
+
+using cluster::GangId;
+using cluster::PodId;
+
+WaitingGang& GangBook::Open(GangId gang, Time now) {
+  const auto [it, fresh] = gangs_.try_emplace(gang);
+  if (fresh) it->second.since = now;
+  return it->second;
+}
+
+WaitingGang* GangBook::Find(GangId gang) {
+  const auto it = gangs_.find(gang);
+  return it == gangs_.end() ? nullptr : &it->second;
+}
+
+const WaitingGang* GangBook::Find(GangId gang) const {
+  const auto it = gangs_.find(gang);
+  return it == gangs_.end() ? nullptr : &it->second;
+}
+
+void GangBook::Close(GangId gang) {
+  if (Find(gang) == nullptr) return;
+  SetMissingReport(gang, std::nullopt);
+  SetIncompleteReport(gang, std::nullopt);
+  gangs_.erase(gang);
+}
+
+void GangBook::SetReady(WaitingGang& gang, PodId pod, bool ready) {
+  const auto it = std::find(gang.ready.begin(), gang.ready.end(), pod);
+  if ((it != gang.ready.end()) == ready) return;
+  if (ready) {
+    gang.ready.push_back(pod);
+  } else {
+    gang.ready.erase(it);
+    if (gang.stands == pod) gang.stands = {};
+    if (gang.blocked == pod) gang.blocked = {};
+  }
+}
+
+void GangBook::SetMissingReport(GangId id, std::optional<Time> when) {
+  Reschedule(id, gangs_.at(id).missing_report, when);
+}
+
+void GangBook::SetIncompleteReport(GangId id, std::optional<Time> when) {
+  Reschedule(id, gangs_.at(id).incomplete_report, when);
+}
+
+void GangBook::Reschedule(GangId id, std::optional<Time>& slot, std::optional<Time> when) {
+  const WaitingGang& gang = gangs_.at(id);
+  for (const auto& report : {gang.missing_report, gang.incomplete_report}) {
+    if (report) reports_.erase({*report, id});
+  }
+  slot = when;
+  for (const auto& report : {gang.missing_report, gang.incomplete_report}) {
+    if (report) reports_.emplace(*report, id);
+  }
+}
+
+std::optional<GangBook::Due> GangBook::PopReport(Time now) {
+  if (NextReport() > now) return std::nullopt;
+  Due due{reports_.begin()->second};
+  const WaitingGang& gang = gangs_.at(due.gang);
+  due.missing = gang.missing_report && *gang.missing_report <= now;
+  due.incomplete = gang.incomplete_report && *gang.incomplete_report <= now;
+  if (due.missing) SetMissingReport(due.gang, std::nullopt);
+  if (due.incomplete) SetIncompleteReport(due.gang, std::nullopt);
+  return due;
+}
+
+}  // namespace knx::engine

@@ -1,0 +1,62 @@
+// What is known of gangs that wait: which of their members could start, who stands for them in the
+// queue, and since when. A gang is one entry of the queue: one member stands for it, and the others
+// are held back until the gang is planned as a whole.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/time.h"
+#include "cluster/ids.h"
+
+namespace knx::engine {
+
+struct WaitingGang {
+  // Members that wait and are held back by nothing but the gang, in the order in which they came.
+  std::vector<cluster::PodId> ready;
+  cluster::PodId stands;               // for the gang in the queue; invalid: too few are ready
+  cluster::PodId blocked;              // found no place when the gang was last planned; may be gone
+  Time since;                          // its first member was seen
+  std::optional<Time> missing_report;  // when it is said that members are missing
+  std::size_t said_missing = 0;        // with so many ready; 0: was not said
+  std::optional<Time> incomplete_report;  // when it is said that only some of it have a place
+  bool said_incomplete = false;
+};
+
+class GangBook {
+ public:
+  // Made if it is not there.
+  WaitingGang& Open(cluster::GangId gang, Time now);
+  // nullptr: nothing is known of it.
+  [[nodiscard]] WaitingGang* Find(cluster::GangId gang);
+  [[nodiscard]] const WaitingGang* Find(cluster::GangId gang) const;
+  void Close(cluster::GangId gang);
+  [[nodiscard]] std::size_t size() const { return gangs_.size(); }
+
+  static void SetReady(WaitingGang& gang, cluster::PodId pod, bool ready);
+
+  // Something is to be said of a gang at a time, or no longer.
+  void SetMissingReport(cluster::GangId id, std::optional<Time> when);
+  void SetIncompleteReport(cluster::GangId id, std::optional<Time> when);
+  [[nodiscard]] Time NextReport() const {
+    return reports_.empty() ? kNever : reports_.begin()->first;
+  }
+  // A gang with something to be said by now, whose time is taken off.
+  struct Due {
+    cluster::GangId gang;
+    bool missing = false, incomplete = false;
+  };
+  std::optional<Due> PopReport(Time now);
+
+ private:
+  void Reschedule(cluster::GangId id, std::optional<Time>& slot, std::optional<Time> when);
+
+  std::map<cluster::GangId, WaitingGang> gangs_;
+  std::set<std::pair<Time, cluster::GangId>> reports_;
+};
+
+}  // namespace knx::engine

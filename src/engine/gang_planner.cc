@@ -1,0 +1,100 @@
+#include "engine/gang_planner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace knx::engine {
+
+using cluster::NodeRow;
+using cluster::PodId;
+
+// What is hard to place comes first, while there is most room: devices and the like, then CPU, then
+// memory. Members that are alike stay in the order in which they came.
+std::vector<PodId> GangPlanner::LargestFirst(std::span<const PodId> members) const {
+  using Size = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
+  const auto size_of = [this](PodId pod) {
+    std::int64_t extended = 0, cpu = 0, memory = 0;
+    for (const cluster::ResourceAmount& entry : state_.class_of(pod).requests) {
+      if (entry.id == cluster::kCpu) {
+        cpu = entry.amount;
+      } else if (entry.id == cluster::kMemory) {
+        memory = entry.amount;
+      } else if (entry.id.index >= cluster::kFirstScalar) {
+        extended = std::max(extended, entry.amount);
+      }
+    }
+    return Size(extended, cpu, memory);
+  };
+  std::vector<std::pair<Size, PodId>> sized;
+  sized.reserve(members.size());
+  for (const PodId pod : members) sized.emplace_back(size_of(pod), pod);
+  std::stable_sort(sized.begin(), sized.end(), [this](const auto& a, const auto& b) {
+    const std::int32_t first = state_.pod(a.second).priority;
+    const std::int32_t second = state_.pod(b.second).priority;
+    return first != second ? first > second : a.first > b.first;
+  });
+  std::vector<PodId> out;
+  out.reserve(sized.size());
+  for (const auto& [size, pod] : sized) out.push_back(pod);
+  return out;
+}
+
+GangPlan GangPlanner::Plan(const framework::Profile& profile, std::span<const PodId> members,
+                           std::size_t needed) {
+  GangPlan plan;
+  const auto mark = state_.Mark();
+  std::vector<PodId> without = LargestFirst(members);
+  // A member may want to be near another that finds its place after it.
+  while (!without.empty() && PlaceSome(profile, without, plan)) continue;
+  if (plan.places.size() >= needed) {
+    state_.Commit(mark);
+    return plan;
+  }
+  state_.Rollback(mark);
+  plan.fitting = plan.places.size();
+  plan.places.clear();
+  return plan;
+}
+
+bool GangPlanner::PlaceSome(const framework::Profile& profile, std::vector<PodId>& without,
+                            GangPlan& plan) {
+  const std::size_t before = plan.places.size();
+  // Where one of a kind finds no place, the next finds none either; room only becomes less.
+  std::set<std::pair<cluster::ClassId, cluster::KinId>> hopeless;
+  std::erase_if(without, [&](PodId pod) {
+    const std::pair kind(state_.pod(pod).pod_class, state_.pod(pod).kin);
+    if (hopeless.contains(kind)) return false;
+    if (PlaceOne(profile, pod, plan)) return true;
+    hopeless.insert(kind);
+    return false;
+  });
+  return plan.places.size() > before;
+}
+
+bool GangPlanner::PlaceOne(const framework::Profile& profile, PodId pod, GangPlan& plan) {
+  Placement placement = placer_.PlaceInPlan(profile, pod, failed_on_(pod));
+  if (placement.node.valid()) {
+    const auto mark = state_.Mark();
+    state_.Assume(pod, placement.node);
+    const framework::Outcome outcome = reserve_(pod, placement.node);
+    if (outcome.ok()) {
+      state_.Commit(mark);
+      plan.places.emplace_back(pod, placement.node);
+      return true;
+    }
+    state_.Rollback(mark);
+    placement.attempt.error = !outcome.rejected();
+    placement.message = outcome.reason;
+    placement.node = {};
+  }
+  if (!plan.blocked.valid()) {
+    plan.blocked = pod;
+    plan.refusal = std::move(placement);
+  }
+  return false;
+}
+
+}  // namespace knx::engine

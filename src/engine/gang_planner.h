@@ -1,0 +1,58 @@
+// Places for a gang as a whole, found on the state itself with its journal. Members that fit take
+// their room at once, so that the next ones see it; if not enough of them do, everything is taken
+// back as if it had never been.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "cluster/state.h"
+#include "engine/placement.h"
+#include "framework/profile.h"
+
+namespace knx::engine {
+
+struct GangPlan {
+  // Who goes where. They have taken their room. Empty: the gang does not fit.
+  std::vector<std::pair<cluster::PodId, cluster::NodeRow>> places;
+  // Of a gang that does not fit: how many members found a place, and why another did not.
+  std::size_t fitting = 0;
+  cluster::PodId blocked;
+  Placement refusal;
+};
+
+class GangPlanner {
+ public:
+  // Where the pod failed before.
+  using FailedOn = std::function<std::span<const cluster::NodeRow>(cluster::PodId)>;
+  // Takes what the pod needs beside its room; anything but success: it cannot go there.
+  using Reserve = std::function<framework::Outcome(cluster::PodId, cluster::NodeRow)>;
+
+  GangPlanner(cluster::State& state, Placer& placer, FailedOn failed_on, Reserve reserve)
+      : state_(state),
+        placer_(placer),
+        failed_on_(std::move(failed_on)),
+        reserve_(std::move(reserve)) {}
+
+  // At least `needed` of the members, and as many of the others as fit beside them.
+  GangPlan Plan(const framework::Profile& profile, std::span<const cluster::PodId> members,
+                std::size_t needed);
+
+ private:
+  [[nodiscard]] std::vector<cluster::PodId> LargestFirst(
+      std::span<const cluster::PodId> members) const;
+  // One round over those that have no place yet; true: somebody found one.
+  bool PlaceSome(const framework::Profile& profile, std::vector<cluster::PodId>& without,
+                 GangPlan& plan);
+  bool PlaceOne(const framework::Profile& profile, cluster::PodId pod, GangPlan& plan);
+
+  cluster::State& state_;
+  Placer& placer_;
+  FailedOn failed_on_;
+  Reserve reserve_;
+};
+
+}  // namespace knx::engine

@@ -1,0 +1,261 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/testing/harness.h"
+
+namespace knx::engine {
+namespace {
+
+using cluster::testing::NodeBuilder;
+using cluster::testing::PodBuilder;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::vector<framework::Profile> GangProfiles() {
+  const auto config = framework::ReadConfiguration(
+      "apiVersion: kubescheduler.config.k8s.io/v1\n"
+      "kind: KubeSchedulerConfiguration\n"
+      "profiles:\n"
+      "- schedulerName: default-scheduler\n"
+      "  plugins: {queueSort: {enabled: [{name: Coscheduling}]}}\n",
+      "gangs.yaml");
+  KNX_CHECK(config.ok(), config.ok() ? "" : config.error().message);
+  return testing::ProfilesOf(*config);
+}
+
+class GangTest : public ::testing::Test {
+ protected:
+  void Node(const std::string& name, const std::string& cpu = "4") {
+    harness_.Node(NodeBuilder(name).Has("cpu", cpu).Has("memory", "64Gi").Has("pods", "110"));
+  }
+  static PodBuilder Member(const std::string& name, int minimum, const std::string& cpu = "1",
+                           const std::string& gang = "train") {
+    return PodBuilder(name)
+        .Asks("cpu", cpu)
+        .Label("pod-group.scheduling.kubenexus.io/name", gang)
+        .Label("pod-group.scheduling.kubenexus.io/min-available", std::to_string(minimum));
+  }
+  void Members(const std::string& prefix, int count, int minimum, const std::string& cpu = "1") {
+    for (int i = 0; i < count; ++i) {
+      harness_.Pod(Member(prefix + std::to_string(i), minimum, cpu, "gang-" + prefix));
+    }
+  }
+  // How many of the pods prefix0, prefix1, ... were sent to a node.
+  int Sent(const std::string& prefix, int count) {
+    int sent = 0;
+    for (int i = 0; i < count; ++i)
+      sent += harness_.NodeOf(prefix + std::to_string(i)).empty() ? 0 : 1;
+    return sent;
+  }
+  void TearDown() override {
+    EXPECT_EQ(harness_.engine().Verify().value_or("equal"), "equal");
+    EXPECT_EQ(harness_.engine().VerifyCaches().value_or("equal"), "equal");
+  }
+  testing::Harness harness_{{}, GangProfiles()};
+};
+
+TEST_F(GangTest, NobodyStartsBeforeEnoughAreThereAndThenAllDo) {
+  Node("a");
+  Node("b");
+  for (int i = 0; i < 3; ++i) {
+    harness_.Pod(Member("m" + std::to_string(i), 4));
+    harness_.Schedule();
+    EXPECT_EQ(Sent("m", 3), 0);
+  }
+  EXPECT_EQ(harness_.Why("m1"),
+            "waiting for pod group default/train: it has 3 pods, needs at least 4");
+  harness_.Pod(Member("m3", 4));
+  harness_.ScheduleAndBind();
+  EXPECT_EQ(Sent("m", 4), 4);
+}
+
+TEST_F(GangTest, AGangThatDoesNotFitHoldsNothing) {
+  Node("a", "3");
+  Members("m", 4, 4);
+  harness_.Schedule();
+  EXPECT_EQ(Sent("m", 4), 0);
+  EXPECT_THAT(harness_.Why("m0"),
+              HasSubstr("pod group default/gang-m needs 4 pods at once, 3 fit; for the next: 0/1 "
+                        "nodes are available: 1 Insufficient cpu."));
+  for (int i = 1; i < 4; ++i) EXPECT_EQ(harness_.Why("m" + std::to_string(i)), harness_.Why("m0"));
+  // Each of them is known to be unschedulable, so that who adds nodes sees how many it takes.
+  EXPECT_EQ(harness_.patches().size(), 4U);
+  harness_.Pod(PodBuilder("single").Asks("cpu", "3"));
+  harness_.ScheduleAndBind();
+  EXPECT_EQ(harness_.NodeOf("single"), "a");
+  Node("b");
+  harness_.Pass(Duration::Seconds(2));
+  EXPECT_EQ(Sent("m", 4), 4);
+}
+
+TEST_F(GangTest, TwoGangsThatShareTheRoomNeverStartHalf) {
+  Node("a", "4");
+  // As they would come in: one member of each in turn, each gang for itself fits.
+  for (int i = 0; i < 3; ++i) {
+    harness_.Pod(Member("x" + std::to_string(i), 3, "1", "x"));
+    harness_.Pod(Member("y" + std::to_string(i), 3, "1", "y"));
+  }
+  harness_.ScheduleAndBind();
+  EXPECT_EQ(Sent("x", 3), 3);
+  EXPECT_EQ(Sent("y", 3), 0);
+  for (int i = 0; i < 3; ++i) harness_.PodGone("x" + std::to_string(i));
+  harness_.Pass(Duration::Seconds(2));
+  EXPECT_EQ(Sent("y", 3), 3);
+}
+
+TEST_F(GangTest, MembersAboveTheMinimumStartAsTheyFit) {
+  Node("a", "3");
+  Members("m", 5, 2);
+  harness_.ScheduleAndBind();
+  EXPECT_EQ(Sent("m", 5), 3);
+  EXPECT_THAT(harness_.Why("m4"), HasSubstr("has all pods it needs; for one more: 0/1 nodes"));
+  Node("b", "1");
+  harness_.Pass(Duration::Seconds(2));
+  EXPECT_EQ(Sent("m", 5), 4);
+}
+
+TEST_F(GangTest, LargeMembersComeFirstWhateverOrderTheyWereMadeIn) {
+  Node("a", "4");
+  Node("b", "2");
+  harness_.Pod(Member("small0", 3, "1"));
+  harness_.Pod(Member("small1", 3, "1"));
+  harness_.Pod(Member("large", 3, "4"));
+  harness_.ScheduleAndBind();
+  EXPECT_EQ(harness_.NodeOf("large"), "a");
+  EXPECT_EQ(Sent("small", 2), 2);
+}
+
+TEST_F(GangTest, AMemberOfARunningGangThatIsReplacedStartsAlone) {
+  Node("a");
+  Members("m", 3, 3);
+  harness_.ScheduleAndBind();
+  harness_.PodGone("m1");
+  harness_.Pod(Member("again", 3, "1", "gang-m"));
+  harness_.ScheduleAndBind();
+  EXPECT_EQ(harness_.NodeOf("again"), "a");
+}
+
+TEST_F(GangTest, WholeGangsThatAreReplacedWaitUntilAllOfThemFit) {
+  Node("a", "3");
+  Members("m", 3, 3);
+  harness_.ScheduleAndBind();
+  for (int i = 0; i < 3; ++i) {
+    harness_.Pod(Member("m" + std::to_string(i), 3, "1", "gang-m").BeingDeleted(true).On("a"));
+  }
+  for (int i = 0; i < 3; ++i) harness_.Pod(Member("n" + std::to_string(i), 3, "1", "gang-m"));
+  harness_.Schedule();
+  harness_.PodGone("m0");
+  harness_.PodGone("m1");
+  harness_.Pass(Duration::Seconds(5));
+  EXPECT_EQ(Sent("n", 3), 0) << "room for two of three";
+  harness_.PodGone("m2");
+  harness_.Pass(Duration::Seconds(11));
+  EXPECT_EQ(Sent("n", 3), 3);
+}
+
+TEST_F(GangTest, ABindingThatFailsIsRepairedWithAnotherPlace) {
+  Node("a", "2");
+  Node("b", "2");
+  Members("m", 2, 2, "2");
+  harness_.Schedule();
+  ASSERT_EQ(Sent("m", 2), 2);
+  const std::string lost = harness_.NodeOf("m1");
+  Node("c", "2");
+  harness_.FinishBinding("m0");
+  harness_.FinishBinding("m1", "the node is on fire");
+  harness_.Pass(Duration::Seconds(2));
+  EXPECT_EQ(harness_.NodeOf("m1"), "c") << "not again " << lost;
+  harness_.FinishBinding("m1");
+}
+
+TEST_F(GangTest, WhatIsMissingIsSaidAfterAWhile) {
+  Node("a");
+  Members("m", 2, 3);
+  harness_.Pass(Duration::Seconds(9));
+  EXPECT_TRUE(harness_.patches().empty());
+  harness_.Pass(Duration::Seconds(2));
+  ASSERT_EQ(harness_.patches().size(), 2U);
+  EXPECT_EQ(harness_.patches()[0].reason, "WaitingForPodGroup");
+  EXPECT_EQ(harness_.patches()[0].message,
+            "waiting for pod group default/gang-m: it has 2 pods, needs at least 3");
+  harness_.Pass(Duration::Minutes(20));
+  EXPECT_EQ(harness_.patches().size(), 2U) << "once";
+}
+
+TEST_F(GangTest, AnIncompleteGangIsReportedAfterItsGrace) {
+  Node("a", "2");
+  Members("m", 3, 2);
+  harness_.ScheduleAndBind();
+  ASSERT_EQ(Sent("m", 3), 2);
+  // The gang asks for more than it has, and its third member has no room.
+  for (int i = 0; i < 3; ++i) {
+    auto member = Member("m" + std::to_string(i), 3, "1", "gang-m");
+    harness_.Pod(i < 2 ? member.On("a") : member);
+  }
+  harness_.Pass(Duration::Seconds(61));
+  EXPECT_THAT(harness_.notes(), Contains("PodGroupIncomplete: pod group default/gang-m is "
+                                         "incomplete: 2 of 3 pods have a place"));
+}
+
+TEST_F(GangTest, AMinimumThatCannotBeReadIsAnError) {
+  Node("a");
+  harness_.Pod(PodBuilder("p")
+                   .Label("pod-group.scheduling.kubenexus.io/name", "g")
+                   .Label("pod-group.scheduling.kubenexus.io/min-available", "two"));
+  harness_.Schedule();
+  EXPECT_EQ(harness_.NodeOf("p"), "");
+  EXPECT_EQ(harness_.Why("p"),
+            "failed to parse min-available value \"two\": a whole number is wanted");
+  ASSERT_EQ(harness_.patches().size(), 1U);
+  EXPECT_EQ(harness_.patches()[0].reason, "SchedulerError");
+}
+
+TEST_F(GangTest, AMemberThatGoesMayLeaveTooFew) {
+  Node("a", "1");
+  Members("m", 3, 3);
+  harness_.Schedule();
+  harness_.PodGone("m0");  // it stood for them
+  harness_.Schedule();
+  EXPECT_EQ(harness_.Why("m1"),
+            "waiting for pod group default/gang-m: it has 2 pods, needs at least 3");
+  Node("b");
+  harness_.Pass(Duration::Seconds(5));
+  EXPECT_EQ(Sent("m", 3), 0);
+  harness_.Pod(Member("m3", 3, "1", "gang-m"));
+  harness_.Pass(Duration::Seconds(11));
+  EXPECT_EQ(Sent("m", 4), 3);
+}
+
+TEST_F(GangTest, GangsOfOnePriorityKeepTheOrderInWhichTheyCame) {
+  Node("a", "1");
+  harness_.Pod(Member("x0", 2, "1", "x"));
+  harness_.Pass(Duration::Seconds(1));
+  harness_.Pod(Member("y0", 2, "1", "y"));
+  harness_.Pod(Member("y1", 2, "1", "y"));
+  harness_.Pod(Member("x1", 2, "1", "x"));
+  harness_.Schedule();
+  EXPECT_EQ(Sent("x", 2) + Sent("y", 2), 0);
+  harness_.Pass(Duration::Minutes(1));
+  Node("b", "1");
+  harness_.Pass(Duration::Seconds(11));
+  EXPECT_EQ(Sent("x", 2), 2) << "its first member came first";
+  EXPECT_EQ(Sent("y", 2), 0);
+}
+
+TEST(GangsElsewhere, WithoutCoschedulingAMemberIsAPodLikeAnyOther) {
+  testing::Harness harness;
+  harness.Node(NodeBuilder("a").Has("cpu", "1").Has("pods", "10"));
+  for (const char* name : {"p", "q"}) {
+    harness.Pod(PodBuilder(name)
+                    .Asks("cpu", "1")
+                    .Label("pod-group.scheduling.kubenexus.io/name", "g")
+                    .Label("pod-group.scheduling.kubenexus.io/min-available", "2"));
+  }
+  harness.ScheduleAndBind();
+  EXPECT_EQ(harness.NodeOf("p"), "a");
+  EXPECT_EQ(harness.NodeOf("q"), "");
+}
+
+}  // namespace
+}  // namespace knx::engine

@@ -1,0 +1,22 @@
+#include "plugins/nexus/coscheduling/coscheduling.h"
+
+#include "plugins/common/args.h"
+
+namespace knx::plugins {
+
+Result<std::unique_ptr<framework::Plugin>> Coscheduling::Make(const framework::PluginArgs& args) {
+  framework::GangArgs read;
+  // A day: no gang is formed for longer, and sums of times stay small.
+  constexpr std::int64_t kMost = 86'400;
+  std::int64_t straggler_wait = read.straggler_wait.ns / Duration::Seconds(1).ns;
+  std::int64_t grace = read.grace.ns / Duration::Seconds(1).ns;
+  KNX_TRY_DONE(ReadArgs(args, "CoschedulingArgs", [&](k8s::FieldReader& fields) {
+    fields.Read("stragglerWaitSeconds", straggler_wait, k8s::IntegerLimits{.min = 0, .max = kMost});
+    fields.Read("graceSeconds", grace, k8s::IntegerLimits{.min = 1, .max = kMost});
+  }));
+  read.straggler_wait = Duration::Seconds(straggler_wait);
+  read.grace = Duration::Seconds(grace);
+  return std::unique_ptr<framework::Plugin>(std::make_unique<Coscheduling>(read));
+}
+
+}  // namespace knx::plugins
