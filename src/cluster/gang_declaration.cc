@@ -29,6 +29,14 @@ std::string_view Declared(const k8s::ObjectMeta& meta, std::string_view key) {
   return label.empty() ? Find(meta.annotations, key) : label;
 }
 
+// Nearly all pods have no such key; they are found out at a glance.
+bool MaySpeakOfGangs(const k8s::StringMap& map) {
+  return std::any_of(map.begin(), map.end(), [](const auto& entry) {
+    const std::string_view key = entry.first;
+    return key.starts_with("pod-group.scheduling.") || key.starts_with("kueue.x-k8s.io/");
+  });
+}
+
 struct Said {
   std::string_view key, value;
 };
@@ -70,6 +78,7 @@ void ReadMinimum(const Said& said, GangDeclaration& gang) {
 }  // namespace
 
 std::optional<GangDeclaration> ReadGangDeclaration(const k8s::ObjectMeta& meta) {
+  if (!MaySpeakOfGangs(meta.labels) && !MaySpeakOfGangs(meta.annotations)) return std::nullopt;
   const Said name = FirstOf(meta, kNames);
   if (name.value.empty()) return std::nullopt;
   const Said minimum = FirstOf(meta, kMinimums);

@@ -16,7 +16,7 @@ bool PodTable::UidEqual::operator()(PodId a, std::string_view uid) const {
 
 PodTable::PodTable() : by_uid_(0, UidHash{this}, UidEqual{this}) {}
 
-PodId PodTable::Add(Pod pod) {
+PodId PodTable::Add(Pod&& pod) {
   KNX_CHECK(!Find(pod.uid).valid(), "a pod is added twice");
   PodId id{static_cast<std::uint32_t>(pods_.size())};
   if (free_.empty()) {

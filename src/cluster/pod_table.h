@@ -68,7 +68,7 @@ class PodTable {
   PodTable& operator=(const PodTable&) = delete;
 
   // The uid must be new.
-  PodId Add(Pod pod);
+  PodId Add(Pod&& pod);
   Pod Remove(PodId id);
   [[nodiscard]] PodId Find(std::string_view uid) const;
   [[nodiscard]] const Pod& Get(PodId id) const { return *pods_[id.index]; }

@@ -150,8 +150,10 @@ Pod State::MakeRecord(const k8s::Pod& pod) {
 
 PodId State::AddPod(const k8s::Pod& pod) {
   KNX_CHECK(!recording(), "a pod came while a plan was open");
-  const PodId id = pods_.Add(MakeRecord(pod));
-  if (pods_.Get(id).gang != nullptr) JoinGang(id);
+  Pod record = MakeRecord(pod);
+  const bool in_gang = record.gang != nullptr;
+  const PodId id = pods_.Add(std::move(record));
+  if (in_gang) JoinGang(id);
   if (!pod.spec.node_name.empty()) {
     PutOn(id, nodes_.RowFor(pod.spec.node_name), false);
   } else if (pods_.Get(id).told_nomination != nullptr) {
@@ -229,7 +231,7 @@ PodChange State::UpdatePod(PodId id, const k8s::Pod& pod) {
   const bool counts_differ =
       current.node.valid() &&
       (next.kin != current.kin || next.terminating != current.terminating || change.gang);
-  if (counts_differ) CountRelations(id, -1);
+  if (counts_differ) CountRelations(id, current, -1);
   if (change.gang) LeaveGang(id);
   if (!change.gang) next.gang = std::move(current.gang);
   const ClassId class_before = current.pod_class;
@@ -241,7 +243,7 @@ PodChange State::UpdatePod(PodId id, const k8s::Pod& pod) {
   next.making_room = current.making_room;
   current = std::move(next);
   if (change.gang && current.gang != nullptr) JoinGang(id);
-  if (counts_differ) CountRelations(id, +1);
+  if (counts_differ) CountRelations(id, current, +1);
   if (row.valid() && !current.node.valid()) PutOn(id, row, assumed);
   if (bound && nominated_before.valid()) SetNomination(id, NodeRow{});
   if (!current.node.valid() && !same_nomination) FollowNomination(id);
@@ -287,14 +289,14 @@ void State::PutOn(PodId id, NodeRow row, bool assumed) {
   }
   pod.node = row;
   pod.assumed = assumed;
-  CountRelations(id, +1);
+  CountRelations(id, pod, +1);
   TouchUsage(row);
 }
 
 void State::TakeOff(PodId id) {
   Pod& pod = pods_.Edit(id);
   KNX_CHECK(pod.node.valid(), "a pod is taken from no node");
-  CountRelations(id, -1);
+  CountRelations(id, pod, -1);
   nodes_.RemovePod(pod.node, id, usage_of(id));
   if (pod.has_volumes) {
     volumes_.PodTaken(id, pod.node, nodes_.name(pod.node), classes_.Get(pod.pod_class));

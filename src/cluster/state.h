@@ -200,8 +200,7 @@ class State {
   void PutOn(PodId id, NodeRow row, bool assumed);
   void TakeOff(PodId id);
   // Counts the pod, which is on a node, among those that others ask about, or no longer.
-  void CountRelations(PodId id, int sign) {
-    const Pod& pod = pods_.Get(id);
+  void CountRelations(PodId id, const Pod& pod, int sign) {
     if (pod.gang != nullptr && pod.gang->id.valid() && !pod.terminating) {
       gangs_.CountPlaced(pod.gang->id, sign);
     }

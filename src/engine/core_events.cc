@@ -182,7 +182,8 @@ void Core::OnNewPod(const k8s::Pod& pod, Time now) {
     event.pod_now = InEvent(id);
     NoteOvercommit(id);
     Tell(event, now);
-    return NoteMember(id, now);
+    if (state_.pod(id).gang != nullptr) NoteMember(id, now);
+    return;
   }
   if (!IsOurs(id)) return;
   for (const k8s::Condition& condition : pod.status.conditions) {
@@ -191,8 +192,9 @@ void Core::OnNewPod(const k8s::Pod& pod, Time now) {
     }
   }
   Note(EventKind::kOwnAdd);
-  queue_.Add(id, state_.pod(id).priority, now);
-  NoteMember(id, now);
+  const cluster::Pod& record = state_.pod(id);
+  queue_.Add(id, record.priority, now);
+  if (record.gang != nullptr) NoteMember(id, now);
 }
 
 void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {

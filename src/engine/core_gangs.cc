@@ -17,8 +17,10 @@ using cluster::NodeRow;
 using cluster::PodId;
 
 GangId Core::GangOf(PodId id) const {
+  const GangId gang = state_.gang_of(id);
+  if (!gang.valid()) return gang;
   const auto profile = judge_.FindProfile(id);
-  return profile && profiles_[*profile].gangs ? state_.gang_of(id) : GangId{};
+  return profile && profiles_[*profile].gangs ? gang : GangId{};
 }
 
 std::string Core::GangName(GangId id) const {

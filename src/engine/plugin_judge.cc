@@ -38,23 +38,26 @@ std::uint32_t PluginJudge::ProfileOf(cluster::PodId pod) {
 }
 
 std::optional<std::uint8_t> PluginJudge::Gate(cluster::PodId pod) {
-  const framework::PodView view{state_, state_.class_of(pod), pod};
+  const cluster::Pod& record = state_.pod(pod);
+  const framework::PodView view{state_, state_.classes().Get(record.pod_class), pod};
   const framework::Profile& profile = profiles_[ProfileOf(pod)];
   for (const auto& entry : profile.pre_enqueue) {
     if (!entry.plugin->PreEnqueue(view).ok()) return entry.index;
   }
-  if (HeldByGang(pod)) return profile.gangs->index;
+  if (record.gang != nullptr && HeldByGang(pod)) return profile.gangs->index;
   return std::nullopt;
 }
 
 bool PluginJudge::HeldByGang(cluster::PodId pod) const {
+  if (state_.pod(pod).gang == nullptr) return false;
   const auto profile = FindProfile(pod);
-  if (!profile || !profiles_[*profile].gangs || state_.pod(pod).gang == nullptr) return false;
+  if (!profile || !profiles_[*profile].gangs) return false;
   const WaitingGang* const gang = GangOf(pod);
   return gang == nullptr || gang->stands != pod;
 }
 
 const WaitingGang* PluginJudge::GangOf(cluster::PodId pod) const {
+  if (gangs_.size() == 0) return nullptr;
   const cluster::GangId id = state_.gang_of(pod);
   if (!id.valid()) return nullptr;
   const auto profile = FindProfile(pod);
