@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "net/testing/issued_certificates.h"
+#include "net/testing/certificates.h"
 
 namespace knx::client {
 namespace {

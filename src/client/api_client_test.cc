@@ -232,13 +232,13 @@ TEST_F(FirstContactTest, FailsForGoodWhereNoWaitingMendsIt) {
   server_.NextAnswer(401, JsonStatus(401, "Unauthorized"));
   EXPECT_EQ(Contact(false).value().error().message,
             "the API server does not accept our credentials: Unauthorized");
-  const net::testing::CertificateAuthority ours, theirs;
-  const auto identity = theirs.Sign("IP:127.0.0.1");
+  const net::testing::Authority ours("ours"), theirs("theirs");
+  const auto identity = theirs.Issue({.names = "IP:127.0.0.1"});
   ApiServer secured(loop_, {.cert_pem = identity.cert_pem, .key_pem = identity.key_pem});
   ApiClient::Options options = Reach();
   options.endpoint.port = secured.http().port();
   net::TlsOptions tls;
-  tls.ca_pem = ours.cert_pem();
+  tls.ca_pem = ours.pem();
   options.endpoint.tls = *net::TlsContext::MakeClient(tls);
   api_ = std::make_unique<ApiClient>(loop_, options);
   const Status got = Contact(true).value();

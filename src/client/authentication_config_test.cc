@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/quoted_text.h"
-#include "net/testing/issued_certificates.h"
+#include "net/testing/certificates.h"
 
 namespace knx::client {
 namespace {

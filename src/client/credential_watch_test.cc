@@ -77,8 +77,8 @@ TEST(EndpointFor, TakesAProxyOver) {
 }
 
 TEST(EndpointFor, PrefersTheCertificateOfAPlugin) {
-  const net::testing::CertificateAuthority authority;
-  const auto good = authority.Sign("DNS:me");
+  const net::testing::Authority authority("ca");
+  const auto good = authority.Issue({.names = "DNS:me"});
   ApiAccess access;
   access.server = *ParseServerUrl("https://api:6443");
   access.client_certificate_pem = access.client_key_pem = "none";

@@ -7,7 +7,7 @@
 
 #include "client/testing/files.h"
 #include "live/serving_certificate.h"
-#include "net/testing/issued_certificates.h"
+#include "net/testing/certificates.h"
 #include "net/testing/raw_client.h"
 #include "net/testing/served.h"
 

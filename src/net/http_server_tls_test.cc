@@ -1,4 +1,5 @@
 // The server with TLS, seen by a client of OpenSSL.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <openssl/ec.h>
@@ -11,7 +12,7 @@
 #include "net/client_authorities.h"
 #include "net/http_server.h"
 #include "net/self_signed.h"
-#include "net/testing/issued_certificates.h"
+#include "net/testing/certificates.h"
 #include "net/testing/raw_client.h"
 #include "net/testing/served.h"
 
@@ -237,10 +238,12 @@ TEST(ClientAuthorities, BelievesOnlyWhatIsSignedValidAndForClients) {
   EXPECT_THAT(good->organizations, ElementsAre("ops"));
   EXPECT_EQ(good->fingerprint.size(), 64U);
   EXPECT_TRUE(verify(second.Issue({.common_name = "joe"})).ok());
-  EXPECT_TRUE(verify(authority.Issue({.common_name = "joe", .usage = ""})).ok());
+  EXPECT_TRUE(verify(authority.Issue({.common_name = "joe", .usage = "clientAuth"})).ok());
   EXPECT_EQ(verify(stranger.Issue({.common_name = "jane"})).error().message,
             "unable to get local issuer certificate");
-  EXPECT_EQ(verify(authority.Issue({.common_name = "jane", .valid_seconds = -60})).error().message,
+  EXPECT_EQ(verify(authority.Issue({.common_name = "jane", .lifetime = Duration::Seconds(-60)}))
+                .error()
+                .message,
             "certificate has expired");
   EXPECT_THAT(
       verify(authority.Issue({.common_name = "jane", .usage = "serverAuth"})).error().message,

@@ -17,8 +17,7 @@
 namespace knx::net {
 namespace {
 
-using testing::CertificateAuthority;
-using testing::CertifiedKey;
+using testing::Authority;
 using testing::ConnectProxy;
 using ::testing::HasSubstr;
 using testing::Heard;
@@ -27,14 +26,14 @@ using testing::kProxyAgrees;
 using testing::RunUntil;
 using ::testing::StartsWith;
 
-const CertificateAuthority& Trusted() {
-  static const CertificateAuthority authority;
+const Authority& Trusted() {
+  static const Authority authority("trusted");
   return authority;
 }
 
 TlsOptions Trusting(bool skip_verify = false) {
   TlsOptions options;
-  options.ca_pem = Trusted().cert_pem();
+  options.ca_pem = Trusted().pem();
   options.skip_verify = skip_verify;
   return options;
 }
@@ -46,7 +45,7 @@ std::shared_ptr<const TlsContext> ContextFor(const TlsOptions& options) {
 // One request over a new connection, and what became of it.
 class TransportTest : public ::testing::Test {
  protected:
-  void Serve(const CertifiedKey& identity, const std::string& client_ca = "") {
+  void Serve(const CertificateAndKey& identity, const std::string& client_ca = "") {
     server_ = std::make_unique<Http2Server>(
         loop_,
         Http2Server::Options{
@@ -85,7 +84,7 @@ TEST_F(TransportTest, TrustsWhomTheAuthorityHasSignedForThatName) {
     bool other_authority, skip_verify;
     std::string server_name, want;
   };
-  const CertificateAuthority other;
+  const Authority other("other");
   const Duration hour = Duration::Minutes(60);
   const Case cases[] = {
       {"all is well", "IP:127.0.0.1", hour, false, false, "", ""},
@@ -102,7 +101,8 @@ TEST_F(TransportTest, TrustsWhomTheAuthorityHasSignedForThatName) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
-    Serve((c.other_authority ? other : Trusted()).Sign(c.certificate_for, c.lifetime));
+    Serve((c.other_authority ? other : Trusted())
+              .Issue({.names = c.certificate_for, .lifetime = c.lifetime}));
     Endpoint endpoint = To(Trusting(c.skip_verify));
     endpoint.server_name = c.server_name;
     EXPECT_EQ(Complaint(endpoint), c.want);
@@ -113,10 +113,11 @@ TEST_F(TransportTest, TrustsWhomTheAuthorityHasSignedForThatName) {
 }
 
 TEST_F(TransportTest, ShowsItsCertificateToAServerThatAsks) {
-  const CertificateAuthority other;
-  Serve(Trusted().Sign("IP:127.0.0.1"), Trusted().cert_pem());
-  const CertifiedKey good = Trusted().Sign("DNS:me"), bad = other.Sign("DNS:me");
-  const std::string& ca = Trusted().cert_pem();
+  const Authority other("other");
+  Serve(Trusted().Issue({.names = "IP:127.0.0.1"}), Trusted().pem());
+  const CertificateAndKey good = Trusted().Issue({.names = "DNS:me"}),
+                          bad = other.Issue({.names = "DNS:me"});
+  const std::string& ca = Trusted().pem();
   EXPECT_EQ(Complaint(To({.ca_pem = ca, .cert_pem = good.cert_pem, .key_pem = good.key_pem})), "");
   EXPECT_THAT(Complaint(To({.ca_pem = ca, .cert_pem = bad.cert_pem, .key_pem = bad.key_pem})),
               HasSubstr("the server does not accept our certificate: "));
@@ -150,13 +151,14 @@ TEST_F(TransportTest, DoesNotWaitForeverForAServerThatSaysNothing) {
 }
 
 TEST_F(TransportTest, GoesThroughAProxyWithAndWithoutTls) {
-  Serve(Trusted().Sign("IP:127.0.0.1"));
+  Serve(Trusted().Issue({.names = "IP:127.0.0.1"}));
   Endpoint endpoint = To(Trusting());
   const std::string target = endpoint.ToString();
   for (const bool proxy_by_tls : {false, true}) {
     SCOPED_TRACE(proxy_by_tls);
-    const ConnectProxy proxy(kProxyAgrees,
-                             proxy_by_tls ? Trusted().Sign("DNS:localhost") : CertifiedKey{});
+    const ConnectProxy proxy(kProxyAgrees, proxy_by_tls
+                                               ? Trusted().Issue({.names = "DNS:localhost"})
+                                               : CertificateAndKey{});
     endpoint.proxy = {.host = "localhost", .port = proxy.port()};
     if (proxy_by_tls) endpoint.proxy.tls = ContextFor(Trusting());
     endpoint.proxy.authorization = proxy_by_tls ? "Basic abc" : "";
@@ -206,7 +208,7 @@ TEST_F(TransportTest, SaysWhatAProxyDoesNotLike) {
 
 TEST_F(TransportTest, DoesNotTrustAProxyThatIsSomebodyElse) {
   Serve({});
-  const ConnectProxy proxy(kProxyAgrees, Trusted().Sign("DNS:example"));
+  const ConnectProxy proxy(kProxyAgrees, Trusted().Issue({.names = "DNS:example"}));
   Endpoint endpoint{.host = "127.0.0.1", .port = server_->port()};
   endpoint.proxy = {.host = "localhost", .port = proxy.port(), .tls = ContextFor(Trusting())};
   EXPECT_THAT(Complaint(endpoint),

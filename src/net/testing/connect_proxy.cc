@@ -26,7 +26,7 @@ sockaddr_in LoopbackAddress(int port) {
   return address;
 }
 
-SSL_CTX* MakeProxyTls(const CertifiedKey& identity) {
+SSL_CTX* MakeProxyTls(const CertificateAndKey& identity) {
   SSL_CTX* tls = SSL_CTX_new(TLS_server_method());
   BIO* certificate = BIO_new_mem_buf(identity.cert_pem.data(), -1);
   BIO* secret = BIO_new_mem_buf(identity.key_pem.data(), -1);
@@ -122,7 +122,7 @@ struct ConnectProxy::Parts {
   }
 };
 
-ConnectProxy::ConnectProxy(std::string answer, CertifiedKey identity)
+ConnectProxy::ConnectProxy(std::string answer, CertificateAndKey identity)
     : parts_(std::make_unique<Parts>()) {
   parts_->answer = std::move(answer);
   if (!identity.cert_pem.empty()) parts_->tls = MakeProxyTls(identity);
