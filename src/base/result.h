@@ -18,6 +18,7 @@ enum class ErrorKind {
   kInvalid,      // the input is wrong; the same call will fail again
   kNotFound,     // what was asked for does not exist
   kConflict,     // somebody else was faster; read again and retry
+  kForbidden,    // somebody has to give us a right first
   kUnavailable,  // may work later
 };
 

@@ -249,11 +249,12 @@ void AccessReview::Review(std::string path, std::string body,
         });
 }
 
-// Once for the same reason, however often it is met.
+// Once for the same reason, however often it is met. Of a missing right the client speaks.
 void AccessReview::Complain(std::string_view what, const Error& error) {
   std::string complaint = fmt::format("{}: {}", what, error.message);
   if (!options_.log || complaint == last_complaint_) return;
   last_complaint_ = std::move(complaint);
+  if (error.kind == ErrorKind::kForbidden) return;
   options_.log(last_complaint_);
 }
 

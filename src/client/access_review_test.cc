@@ -14,6 +14,7 @@ using net::testing::Authority;
 using net::testing::DerOfPem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using Verdict = AccessReview::Verdict;
 
 // An API server that knows the token "good", of jane, and lets her read /metrics.
@@ -238,6 +239,13 @@ TEST(AccessReview, LogsTheSameTroubleOnce) {
   fixture.api.always = Response{403, {}, R"({"message":"may not create reviews"})"};
   (void)fixture.Ask(Get("/metrics"));
   EXPECT_EQ(fixture.logged.size(), 2U);
+}
+
+TEST(AccessReview, LeavesItToTheClientToNameAMissingRight) {
+  Fixture fixture;
+  fixture.api.always = Response{403, {}, R"({"message":"User \"we\" cannot create resource"})"};
+  EXPECT_EQ(fixture.Ask(Get("/metrics"))->verdict, Verdict::kFailed);
+  EXPECT_THAT(fixture.logged, IsEmpty());
 }
 
 TEST(AccessReview, AnAnswerAfterItHasGoneDoesNothing) {

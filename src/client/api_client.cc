@@ -74,7 +74,14 @@ std::optional<Duration> RetryAfter(const Response& response) {
 
 bool Reads(const ApiClient::Call& call) { return call.method == "GET"; }
 
-ErrorKind KindOf(int status) {
+// As every API server says that a user lacks a right; else somebody objects to the object: a quota,
+// or the namespace goes.
+bool IsMissingRight(int status, std::string_view message) {
+  return status == kStatusForbidden && message.find("\" cannot ") != std::string_view::npos;
+}
+
+ErrorKind KindOf(int status, std::string_view message) {
+  if (IsMissingRight(status, message)) return ErrorKind::kForbidden;
   if (status == kStatusNotFound) return ErrorKind::kNotFound;
   if (status == kStatusConflict) return ErrorKind::kConflict;
   return status == kStatusTooMany || status >= kStatusServerError ? ErrorKind::kUnavailable
@@ -96,7 +103,7 @@ Error ErrorOf(const Response& response) {
   std::string text(message.substr(0, kEnough));
   // What is no text at all stays readable as part of a line.
   std::replace_if(text.begin(), text.end(), [](char c) { return c >= 0 && c < ' '; }, ' ');
-  return {KindOf(response.status),
+  return {KindOf(response.status, message),
           text.empty() ? fmt::format("the server answers {}", response.status) : text,
           {}};
 }
@@ -119,7 +126,7 @@ class ApiClient::Watcher final : public net::ResponseSink {
 
   void OnHead(int status, const net::Headers& headers) override {
     if (status == kStatusUnauthorized) api_.OnRefused(generation_);
-    if (status == kStatusForbidden) api_.troubles_.Report(NotAllowed("GET", path_));
+    if (status == kStatusForbidden) api_.troubles_.ReportMissing(NotAllowed("GET", path_));
     sink_->OnHead(status, headers);
   }
   void OnData(std::string_view bytes) override { sink_->OnData(bytes); }
@@ -231,10 +238,10 @@ void ApiClient::Send(const std::shared_ptr<Attempt>& attempt) {
   request.urgent = call.urgent;
   // Who may not write may still look, so that goes another way.
   net::HttpClient& way = Reads(call) ? watches_ : *writes_;
-  way.Send(std::move(request), std::make_unique<WholeAnswer>(
-                                   [this, attempt](Result<Response> response, bool unsent) {
-                                     OnAnswer(attempt, std::move(response), unsent);
-                                   }));
+  way.Send(std::move(request),
+           std::make_unique<WholeAnswer>([this, attempt](Result<Response> response, bool unsent) {
+             OnAnswer(attempt, std::move(response), unsent);
+           }));
 }
 
 void ApiClient::OnAnswer(const std::shared_ptr<Attempt>& attempt, Result<Response> response,
@@ -249,9 +256,7 @@ void ApiClient::OnAnswer(const std::shared_ptr<Attempt>& attempt, Result<Respons
       OnRefused(attempt->generation);
       if (SendWithOthers(attempt)) return;
     }
-    if (response->status == kStatusForbidden) {
-      troubles_.Report(NotAllowed(attempt->call.method, attempt->call.path));
-    }
+    if (response->status == kStatusForbidden) OnForbidden(attempt->call, *response);
   } else if (unsent) {
     wait = std::min(kFirstWait * (std::int64_t{1} << std::min(attempt->count, kMostDoublings)),
                     kLongestWait);
@@ -260,6 +265,11 @@ void ApiClient::OnAnswer(const std::shared_ptr<Attempt>& attempt, Result<Respons
     return SendAfter(*wait, attempt);
   }
   Finish(attempt, std::move(response));
+}
+
+void ApiClient::OnForbidden(const Call& call, const Response& response) {
+  if (call.says_what_is_forbidden || ErrorOf(response).kind != ErrorKind::kForbidden) return;
+  troubles_.ReportMissing(NotAllowed(call.method, call.path));
 }
 
 bool ApiClient::SendWithOthers(const std::shared_ptr<Attempt>& attempt) {

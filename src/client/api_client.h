@@ -28,7 +28,8 @@ struct Response {
   [[nodiscard]] bool ok() const { return status >= 200 && status < 300; }
 };
 
-// What the server says went wrong: its message, with an ErrorKind for the status.
+// What the server says went wrong: its message, with an ErrorKind for the status. kForbidden is for
+// rights that we lack; a 403 may also be about what was sent, and is kInvalid then.
 Error ErrorOf(const Response& response);
 
 // What a request carries so that the server knows who we are.
@@ -78,6 +79,8 @@ class ApiClient {
     bool urgent = true;
     std::string accept = "application/json";
     int attempts = 10;  // at most
+    // Whoever sends it says itself which right is missing, in better words than troubles() has.
+    bool says_what_is_forbidden = false;
   };
   // What the server has certainly not acted upon (the connection could not be had, or it asks to
   // come back later) is sent again a few times, and after a 401 once with other credentials, if
@@ -90,7 +93,8 @@ class ApiClient {
   // From now on connections are made to this one, for example with another certificate.
   void Replace(const net::Endpoint& endpoint);
 
-  // What is wrong with the server, for people. A 403 is reported here by itself.
+  // What is wrong with the server, for people. A right that is missing is reported here by itself,
+  // so whoever gets a kForbidden has nothing more to say.
   [[nodiscard]] TroubleLog& troubles() { return troubles_; }
   // Whether the server tells everything that is there only by lists, not at the begin of a watch:
   // found out by one who watches, known to all then.
@@ -122,6 +126,7 @@ class ApiClient {
   [[nodiscard]] net::Endpoint Guarded(net::Endpoint endpoint) const;
   [[nodiscard]] std::string PathOf(const Call& call) const;
   void OnAnswer(const std::shared_ptr<Attempt>& attempt, Result<Response> response, bool unsent);
+  void OnForbidden(const Call& call, const Response& response);
   // False: there are no other credentials to be had.
   bool SendWithOthers(const std::shared_ptr<Attempt>& attempt);
   // Sets `generation` to that of the credentials.

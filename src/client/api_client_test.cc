@@ -22,6 +22,7 @@ using net::testing::RunUntil;
 using testing::ApiServer;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using testing::JsonStatus;
 
 class ApiClientTest : public ::testing::Test {
@@ -129,15 +130,25 @@ TEST_F(ApiClientTest, AnAnswerThatIsTooLongIsNone) {
   EXPECT_EQ(got.error().message, "an answer of more than 67108864 bytes");
 }
 
+TEST_F(ApiClientTest, NamesNoRuleWhereNoneIsMissingOrAnotherDoesIt) {
+  server_.NextAnswer(403, JsonStatus(403, "pods is forbidden: exceeded quota"));
+  EXPECT_EQ(Call().error().kind, ErrorKind::kInvalid);
+  server_.NextAnswer(403, JsonStatus(403, R"(User \"jane\" cannot get resource \"nodes\")"));
+  EXPECT_EQ(Call({.path = "/api/v1/nodes/a", .says_what_is_forbidden = true}).error().kind,
+            ErrorKind::kForbidden);
+  EXPECT_THAT(said_, IsEmpty());
+}
+
 TEST_F(ApiClientTest, SaysOnceWhichRuleIsMissing) {
   Connect();
   PodWriter pods(*api_);
   int done = 0;
   for (int i = 0; i < 5; ++i) {
-    server_.NextAnswer(403, JsonStatus(403, "forbidden"));
+    server_.NextAnswer(403, JsonStatus(403, R"(User \"jane\" cannot create)"));
     pods.Bind({"ns", "pod", "uid"}, "node", [&](const Status& outcome) {
       ++done;
-      EXPECT_EQ(outcome.error().message, "forbidden");
+      EXPECT_EQ(outcome.error().message, R"(User "jane" cannot create)");
+      EXPECT_EQ(outcome.error().kind, ErrorKind::kForbidden);
     });
   }
   ASSERT_TRUE(RunUntil(loop_, [&] { return done == 5; }));

@@ -18,6 +18,7 @@ AuthenticationConfig::~AuthenticationConfig() {
 void AuthenticationConfig::Read() {
   ApiClient::Call call;
   call.path = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication";
+  call.says_what_is_forbidden = true;
   send_(std::move(call), [this, alive = alive_](const Result<Response>& response) {
     if (*alive) OnAnswer(response);
   });

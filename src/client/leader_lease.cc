@@ -16,8 +16,6 @@ namespace {
 
 using Request = LeaseElection::Request;
 
-constexpr int kStatusForbidden = 403;
-
 std::string_view VerbOf(Request::Kind kind) {
   if (kind == Request::Kind::kGet) return "get";
   return kind == Request::Kind::kCreate ? "create" : "update";
@@ -119,6 +117,7 @@ void LeaderLease::Ask(const Request& request) {
                                       UrlEscaped(options_.namespace_));
   ApiClient::Call call;
   call.timeout = options_.reach.server_timeout;
+  call.says_what_is_forbidden = true;
   call.path = request.kind == Request::Kind::kCreate
                   ? all
                   : fmt::format("{}/{}", all, UrlEscaped(options_.name));
@@ -133,7 +132,7 @@ void LeaderLease::Ask(const Request& request) {
     if (!response.ok()) return OnAnswer(number, response.error());
     if (response->ok()) return OnAnswer(number, ReadLease(response->body));
     Error error = ErrorOf(*response);
-    if (response->status == kStatusForbidden) {
+    if (error.kind == ErrorKind::kForbidden) {
       error.message = fmt::format("no right to {} leases.coordination.k8s.io in {}: {}",
                                   VerbOf(kind), options_.namespace_, error.message);
     }

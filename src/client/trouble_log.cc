@@ -5,7 +5,7 @@
 namespace knx::client {
 namespace {
 
-constexpr Duration kSilence = Duration::Minutes(5);
+constexpr Duration kSilence = Duration::Minutes(5), kSilenceOnRights = Duration::Minutes(60);
 // Different things that are remembered as said. With more of them all are forgotten.
 constexpr std::size_t kMostRemembered = 1000;
 
@@ -14,11 +14,13 @@ constexpr std::size_t kMostRemembered = 1000;
 TroubleLog::TroubleLog(Say say, std::function<Time()> now)
     : say_(std::move(say)), now_(std::move(now)) {}
 
-void TroubleLog::Report(std::string_view what) { Report(what, false); }
+void TroubleLog::Report(std::string_view what) { Report(what, kSilence, false); }
+
+void TroubleLog::ReportMissing(std::string_view right) { Report(right, kSilenceOnRights, false); }
 
 void TroubleLog::ReportServer(std::string_view what) {
   server_trouble_ = true;
-  Report(what, true);
+  Report(what, kSilence, true);
 }
 
 void TroubleLog::ServerWorks() {
@@ -26,10 +28,10 @@ void TroubleLog::ServerWorks() {
   std::erase_if(said_, [](const auto& said) { return said.second.server; });
 }
 
-void TroubleLog::Report(std::string_view what, bool server) {
+void TroubleLog::Report(std::string_view what, Duration silence, bool server) {
   const Time now = now_();
   if (const auto found = said_.find(what); found != said_.end()) {
-    if (now - found->second.when < kSilence) return;
+    if (now - found->second.when < silence) return;
     found->second.when = now;
   } else {
     if (said_.size() >= kMostRemembered) said_.clear();

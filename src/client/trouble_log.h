@@ -1,5 +1,6 @@
 // Says what is wrong once. The same is said again only after some minutes, or when things had gone
-// well in between: a server that is down is one line, however many ask it and how often.
+// well in between: a server that is down is one line, however many ask it and how often. Of a right
+// that is missing people are reminded every hour.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +20,7 @@ class TroubleLog {
   TroubleLog(Say say, std::function<Time()> now);
 
   void Report(std::string_view what);
+  void ReportMissing(std::string_view right);
   // What concerns the whole server, such as a lost connection, is over: the next time it is news.
   void ReportServer(std::string_view what);
   void ServerWorks();
@@ -28,7 +30,7 @@ class TroubleLog {
     Time when;
     bool server = false;
   };
-  void Report(std::string_view what, bool server);
+  void Report(std::string_view what, Duration silence, bool server);
 
   Say say_;
   std::function<Time()> now_;

@@ -25,6 +25,20 @@ TEST(TroubleLog, SaysTheSameOnceInAWhileAndAgainWhenItIsNews) {
   EXPECT_EQ(said, "down;not allowed;down;down;not allowed;");
 }
 
+TEST(TroubleLog, RemindsOfAMissingRightEveryHour) {
+  Time now{1'000'000'000'000};
+  std::string said;
+  TroubleLog log([&](std::string_view line) { said += fmt::format("{};", line); },
+                 [&] { return now; });
+  for (int minute = 0; minute < 90; ++minute) {
+    log.ReportMissing("list nodes");
+    if (minute == 30) log.ReportMissing("list pods");
+    log.ServerWorks();
+    now = now + Duration::Minutes(1);
+  }
+  EXPECT_EQ(said, "list nodes;list pods;list nodes;");
+}
+
 TEST(TroubleLog, RemembersNoMoreThanItMust) {
   int said = 0;
   TroubleLog log([&](std::string_view) { ++said; }, [] { return Time{1}; });

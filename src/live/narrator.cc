@@ -17,6 +17,11 @@ ObjectName NameIn(const cluster::State& state, cluster::PodId pod) {
 
 ObjectName NameIn(const engine::PodRef& pod) { return {pod.namespace_, pod.name}; }
 
+// Once is enough: which right is missing, the client says.
+bool IsForbidden(const Status& outcome) {
+  return !outcome.ok() && outcome.error().kind == ErrorKind::kForbidden;
+}
+
 // "/api/v1/pods" is about pods.
 std::string_view ResourceOf(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
@@ -40,12 +45,14 @@ Narrator::Done Narrator::Timed(observe::ApiCall call, Done done) {
   metrics_.CallBegan(call);
   return [this, call, began = clock_.now(), done = std::move(done)](const Status& outcome) {
     metrics_.CallEnded(call, outcome.ok(), clock_.now() - began);
+    forbidden_ = IsForbidden(outcome);
     done(outcome);
+    forbidden_ = false;
   };
 }
 
 void Narrator::StatusWritten(const engine::PodRef& pod, const Status& outcome) {
-  if (outcome.ok()) return;
+  if (outcome.ok() || IsForbidden(outcome)) return;
   log_.Error("Could not write the status of a pod",
              {{"err", outcome.error().message}, {"pod", NameIn(pod)}});
 }
@@ -64,14 +71,15 @@ void Narrator::Evicted(const engine::EvictPod& evict, const Status& outcome) {
   } else if (outcome.error().kind == ErrorKind::kNotFound) {
     log_.Info(kEveryPod, "A pod that had to go is gone already",
               {{"preemptor", preemptor}, {"victim", victim}});
-  } else {
+  } else if (!IsForbidden(outcome)) {
     log_.Error("Could not evict pod",
                {{"err", outcome.error().message}, {"preemptor", preemptor}, {"victim", victim}});
   }
 }
 
 void Narrator::EventWritten(const Status& outcome) {
-  if (!outcome.ok()) log_.Error("Could not write an event", {{"err", outcome.error().message}});
+  if (outcome.ok() || IsForbidden(outcome)) return;
+  log_.Error("Could not write an event", {{"err", outcome.error().message}});
 }
 
 void Narrator::EventDropped() {
@@ -108,7 +116,10 @@ void Narrator::OnAttempt(const cluster::State& state, const engine::EndedAttempt
   const Time now = clock_.now();
   metrics_.AttemptEnded(state.class_of(attempt.pod).spec.scheduler_name, attempt,
                         now - attempt.began, now - attempt.ready);
-  if (attempt.result == AttemptResult::kError && state.pod(attempt.pod).node.valid()) {
+  if (attempt.result == AttemptResult::kError && forbidden_) {
+    log_.Info(kEveryPod, "Not allowed to schedule pod; it will be tried again",
+              {{"err", attempt.message}, {"pod", NameIn(state, attempt.pod)}});
+  } else if (attempt.result == AttemptResult::kError && state.pod(attempt.pod).node.valid()) {
     log_.Error("The binding of a pod failed, and it is bound all the same",
                {{"err", attempt.message}, {"pod", NameIn(state, attempt.pod)}});
   } else if (attempt.result == AttemptResult::kError) {

@@ -1,6 +1,7 @@
 // Says what the scheduler does: hears it from the engine and from the driver, counts it, and writes
 // log lines about it. What is written at which verbosity follows kube-scheduler: 0 is for what
-// somebody should see, 2 for what became of every pod.
+// somebody should see, 2 for what became of every pod. Of writes that we have no right to nothing
+// is said here: that is one matter, not one of every pod, and client::ApiClient names the right.
 #pragma once
 
 #include <cstddef>
@@ -60,6 +61,7 @@ class Narrator final : public engine::Observer {
   const SteadyClock& clock_;
   observe::SchedulerMetrics& metrics_;
   observe::Log& log_;
+  bool forbidden_ = false;  // an answer is being told that says so
   // The first that the present call of the engine brought about: what it is counted for.
   std::optional<framework::EventKind> event_;
 };

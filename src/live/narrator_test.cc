@@ -152,6 +152,23 @@ TEST_F(NarratorTest, WritesThatFailNameTheirPod) {
   EXPECT_EQ(Value("kubenexus_events_dropped_total"), 1);
 }
 
+TEST_F(NarratorTest, SaysNothingOfWritesThatItHasNoRightTo) {
+  log_.SetVerbosity(0);
+  const Error forbidden{ErrorKind::kForbidden, "jane may not", {}};
+  const engine::PodRef pod{"default", "p", "u"};
+  narrator_.StatusWritten(pod, forbidden);
+  narrator_.EventWritten(forbidden);
+  narrator_.Evicted({.pod = pod, .preemptor = pod, .reason = "", .message = ""}, forbidden);
+  harness_.Node(NodeBuilder("n").Has("cpu", "1").Has("pods", "10"));
+  harness_.Pod(PodBuilder("p"));
+  harness_.Schedule();
+  narrator_.Timed(ApiCall::kBinding, [&](const Status& outcome) {
+    harness_.FinishBinding("p", outcome.error().message);
+  })(forbidden);
+  EXPECT_THAT(Said(), IsEmpty());
+  EXPECT_EQ(Attempts("error"), 1);
+}
+
 TEST_F(NarratorTest, WatchesAndWhatTheyBring) {
   narrator_.WatchOpened("/api/v1/pods", true);
   narrator_.WatchOpened("/api/v1/pods", false);
