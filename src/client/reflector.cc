@@ -90,6 +90,7 @@ Reflector::Reflector(net::EventLoop& loop, ApiClient& api, Collection collection
 Reflector::~Reflector() {
   *alive_ = false;
   loop_.Cancel(retry_);
+  loop_.Cancel(silence_);
   api_.Close(stream_);
 }
 
@@ -120,6 +121,26 @@ void Reflector::Open() {
   stream_ = api_.Open(fmt::format("{}?{}", collection_.path, Query()),
                       "application/vnd.kubernetes.protobuf;stream=watch,application/json",
                       std::make_unique<Sink>(*this));
+  if (!telling_all_) return;
+  heard_ = opened_;
+  AwaitEnd(timing_.longest_silence);
+}
+
+// Some servers, or what stands in front of them, tell what is there and not that this was all.
+void Reflector::AwaitEnd(Duration wait) {
+  loop_.Cancel(silence_);
+  silence_ = loop_.After(wait, [this] {
+    silence_ = {};
+    if (!telling_all_ || paging_ || stream_ == 0) return;
+    const Duration left = heard_ + timing_.longest_silence - net::EventLoop::Now();
+    if (left > Duration{}) return AwaitEnd(left);
+    api_.Close(std::exchange(stream_, 0));
+    api_.troubles().Report(
+        "the API server does not say when a watch has told everything; it is asked for lists "
+        "instead");
+    api_.set_lists_by_pages();
+    Open();
+  });
 }
 
 void Reflector::TellAnew() {
@@ -263,7 +284,11 @@ void Reflector::OnEvent(const k8s::Bookmark& bookmark) {
 
 void Reflector::OnEvent(k8s::ObjectChange change) {
   // Until everything was told, there is no place to go on from.
-  if (!telling_all_) version_ = change.object.resource_version;
+  if (telling_all_) {
+    heard_ = net::EventLoop::Now();
+  } else {
+    version_ = change.object.resource_version;
+  }
   Take(change.type, std::move(change.object));
 }
 

@@ -32,6 +32,9 @@ struct ReflectorTiming {
   // Streams that end sooner are not opened again at once.
   Duration long_enough = Duration::Seconds(1);
   Duration look_for_optional = Duration::Seconds(30);
+  // Without another object while everything is told: who is silent for longer never says that this
+  // was everything.
+  Duration longest_silence = Duration::Seconds(60);
 };
 
 class Reflector {
@@ -69,6 +72,7 @@ class Reflector {
   void Open();
   [[nodiscard]] std::string Query() const;
   [[nodiscard]] std::string Selection() const;
+  void AwaitEnd(Duration wait);
   void AskPage(const std::string& continue_token);
   void OnPage(const Result<Response>& response);
   void OnFrame(std::string_view frame, bool json);
@@ -114,7 +118,8 @@ class Reflector {
   std::uint64_t undecodable_ = 0;
   std::string said_;  // and when
   Time said_at_, undecodable_said_at_;
-  net::EventLoop::TimerId retry_;
+  Time heard_;  // of an object, or the begin
+  net::EventLoop::TimerId retry_, silence_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -51,7 +51,8 @@ class ReflectorTest : public ::testing::Test {
         ReflectorTiming{.first_pause = Duration::Milliseconds(10),
                         .longest_pause = Duration::Milliseconds(500),
                         .long_enough = Duration::Milliseconds(30),
-                        .look_for_optional = Duration::Milliseconds(50)});
+                        .look_for_optional = Duration::Milliseconds(50),
+                        .longest_silence = Duration::Milliseconds(200)});
   }
   void Note(std::string_view what, const k8s::ObjectMeta& meta) {
     told_.push_back(fmt::format("{}{}:{}", what, meta.name, meta.uid));
@@ -330,6 +331,30 @@ TEST_F(ReflectorTest, ListsThatAreNoneAreNoStorm) {
   RunFor(loop_, Duration::Seconds(1));
   EXPECT_LE(server_.asked().size(), 12U);
   EXPECT_EQ(troubles_.size(), 1U);
+}
+
+TEST_F(ReflectorTest, ListsByPagesWhereAStreamDoesNotSayThatThisWasAll) {
+  server_.NextWatch("");
+  Follow();
+  // As long as it tells something it is waited for.
+  for (int i = 0; i < 6; ++i) {
+    RunFor(loop_, Duration::Milliseconds(60));
+    server_.Push(NodeEvent("ADDED", {"a", "1", "5"}) + BookmarkEvent("6", false));
+  }
+  EXPECT_EQ(Told(6).size(), 6U);
+  EXPECT_EQ(server_.asked().size(), 1U);
+  server_.NextAnswer(200, NodeList({{"b", "2", "6"}}, "9", ""));
+  server_.NextWatch(NodeEvent("ADDED", {"c", "3", "10"}));
+  EXPECT_THAT(Told(4), ElementsAre("+b:2", "-a:1", "synced", "+c:3"));
+  EXPECT_THAT(Query(1), HasSubstr("limit=500"));
+  EXPECT_THAT(Query(2), HasSubstr("&resourceVersion=9"));
+  EXPECT_THAT(said_, ElementsAre(HasSubstr("it is asked for lists instead")));
+  // What comes after may be as rare as it likes.
+  RunFor(loop_, Duration::Milliseconds(300));
+  server_.Push(NodeEvent("ADDED", {"d", "4", "11"}));
+  EXPECT_THAT(Told(1), ElementsAre("+d:4"));
+  EXPECT_EQ(server_.asked().size(), 3U);
+  EXPECT_EQ(said_.size(), 1U);
 }
 
 TEST_F(ReflectorTest, OneThatIsDestroyedHearsNothingMore) {
