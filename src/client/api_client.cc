@@ -233,6 +233,7 @@ void ApiClient::Send(const std::shared_ptr<Attempt>& attempt) {
   request.path = PathOf(call);
   request.headers = CommonHeaders(call.accept, attempt->generation);
   if (!call.body.empty()) request.headers.emplace_back("content-type", call.content_type);
+  if (!call.etag.empty()) request.headers.emplace_back("if-none-match", call.etag);
   request.body = call.body;
   request.timeout = call.timeout;
   request.urgent = call.urgent;

@@ -81,6 +81,7 @@ class ApiClient {
     int attempts = 10;  // at most
     // Whoever sends it says itself which right is missing, in better words than troubles() has.
     bool says_what_is_forbidden = false;
+    std::string etag = {};  // of the answer that is known: 304 if it is still the same
   };
   // What the server has certainly not acted upon (the connection could not be had, or it asks to
   // come back later) is sent again a few times, and after a 401 once with other credentials, if

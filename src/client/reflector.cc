@@ -82,6 +82,7 @@ Reflector::Reflector(net::EventLoop& loop, ApiClient& api, Collection collection
       api_(api),
       collection_(std::move(collection)),
       callbacks_(std::move(callbacks)),
+      located_(!collection_.optional),
       timing_(timing),
       backoff_(timing.first_pause, timing.longest_pause) {
   Open();
@@ -109,6 +110,8 @@ std::string Reflector::Query() const {
 }
 
 void Reflector::Open() {
+  if (!located_) return;
+  if (collection_.path.empty()) return OnMissing();
   heard_something_ = false;
   opened_ = net::EventLoop::Now();
   if (version_.empty()) {
@@ -149,6 +152,12 @@ void Reflector::TellAnew() {
   version_.clear();
   synced_ = false;
   Open();
+}
+
+void Reflector::MoveTo(const std::string& path) {
+  if (std::exchange(located_, true) && path == collection_.path) return;
+  collection_.path = path;
+  TellAnew();
 }
 
 void Reflector::OpenLater() {
@@ -200,6 +209,7 @@ void Reflector::OnMissing() {
   version_.clear();
   ++round_;
   OnInitialEnd();
+  if (collection_.path.empty()) return;
   retry_ = loop_.After(timing_.look_for_optional, [this] {
     retry_ = {};
     Open();

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "client/api_client.h"
@@ -24,7 +25,9 @@ struct Collection {
   std::string path;
   std::string field_selector;
   // The server may not have the kind, or not yet: then there are none of it, until it appears.
+  // Nothing is asked for until Reflector::MoveTo() says where it is (discovery.h).
   bool optional = false;
+  std::vector<std::string> older_versions = {};  // where `path` is not there; the best one first
 };
 
 struct ReflectorTiming {
@@ -62,6 +65,8 @@ class Reflector {
   [[nodiscard]] bool synced() const { return synced_; }
   // Everything is told anew, as it is now or later; until then it counts as not synced.
   void TellAnew();
+  // For an optional collection: where its kind is from now on; empty: nowhere.
+  void MoveTo(const std::string& path);
   [[nodiscard]] const std::string& resource_version() const { return version_; }
   // Objects and events that were left out because they could not be read.
   [[nodiscard]] std::uint64_t undecodable() const { return undecodable_; }
@@ -99,6 +104,7 @@ class Reflector {
   ApiClient::StreamId stream_ = 0;
   std::string version_;  // empty: everything must be told
   bool synced_ = false;
+  bool located_;  // it is known where the kind is, or that it is nowhere
   bool telling_all_ = false;
   bool paging_ = false;  // the newest attempt to be told everything is by pages
   bool is_pods_ = false;

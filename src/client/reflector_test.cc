@@ -38,7 +38,7 @@ class ReflectorTest : public ::testing::Test {
     reflector_ = MakeReflector("/api/v1/nodes", optional);
   }
   std::unique_ptr<Reflector> MakeReflector(const std::string& path, bool optional) {
-    return std::make_unique<Reflector>(
+    auto made = std::make_unique<Reflector>(
         loop_, *api_, Collection{path, "a=b,c!=d", optional},
         Reflector::Callbacks{
             .upserted = [this](k8s::Object object) { Note("+", MetaOf(object)); },
@@ -53,6 +53,8 @@ class ReflectorTest : public ::testing::Test {
                         .long_enough = Duration::Milliseconds(30),
                         .look_for_optional = Duration::Milliseconds(50),
                         .longest_silence = Duration::Milliseconds(200)});
+    if (optional) made->MoveTo(path);
+    return made;
   }
   void Note(std::string_view what, const k8s::ObjectMeta& meta) {
     told_.push_back(fmt::format("{}{}:{}", what, meta.name, meta.uid));
@@ -273,6 +275,40 @@ TEST_F(ReflectorTest, AKindThatTheServerDoesNotHaveIsEmptyUntilItAppears) {
   EXPECT_THAT(Told(2), ElementsAre("-a:1", "synced"));
   EXPECT_THAT(troubles_, IsEmpty());
   EXPECT_THAT(said_, IsEmpty());
+}
+
+TEST_F(ReflectorTest, AKindIsFollowedToWhereItIs) {
+  Follow(true);
+  server_.NextWatch(NodeEvent("ADDED", {"a", "1", "5"}) + BookmarkEvent("9", true));
+  EXPECT_THAT(Told(2), ElementsAre("+a:1", "synced"));
+  server_.NextWatch(NodeEvent("ADDED", {"a", "1", "5"}) + BookmarkEvent("9", true));
+  reflector_->MoveTo("/api/v2/nodes");
+  EXPECT_THAT(Told(2), ElementsAre("+a:1", "synced"));
+  EXPECT_THAT(server_.asked().back().path, HasSubstr("/api/v2/nodes?watch=true"));
+  reflector_->MoveTo("/api/v2/nodes");
+  RunFor(loop_, Duration::Milliseconds(30));
+  EXPECT_EQ(server_.asked().size(), 2U);
+  reflector_->MoveTo("");
+  EXPECT_THAT(Told(2), ElementsAre("-a:1", "synced"));
+  // Whoever wants to be told anew hears that there is nothing, and the server hears nothing.
+  reflector_->TellAnew();
+  EXPECT_THAT(Told(1), ElementsAre("synced"));
+  RunFor(loop_, Duration::Milliseconds(100));
+  EXPECT_EQ(server_.asked().size(), 2U);
+  EXPECT_THAT(said_, IsEmpty());
+}
+
+TEST_F(ReflectorTest, NothingIsAskedUntilItIsKnownWhere) {
+  api_ = std::make_unique<ApiClient>(loop_, ApiClient::Options{.endpoint = server_.endpoint()});
+  const Reflector::Callbacks nobody{.upserted = [](const auto&) {},
+                                    .gone = [](const auto&) {},
+                                    .synced = [] {},
+                                    .trouble = [](const auto&, const auto&) {}};
+  Reflector reflector(loop_, *api_, Collection{"/apis/g/v1/things", "", true}, nobody);
+  reflector.TellAnew();
+  RunFor(loop_, Duration::Milliseconds(50));
+  EXPECT_THAT(server_.asked(), IsEmpty());
+  EXPECT_FALSE(reflector.synced());
 }
 
 TEST_F(ReflectorTest, AKindThatMustBeThereIsMissed) {

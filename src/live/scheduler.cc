@@ -42,7 +42,8 @@ Scheduler::Scheduler(net::EventLoop& loop, client::ApiClient& api,
       volumes_(api),
       options_(std::move(options)),
       narrator_(clock_, options_.metrics, options_.log),
-      engine_(ObservedOptions(), std::move(profiles)) {
+      engine_(ObservedOptions(), std::move(profiles)),
+      discovery_(loop, api) {
   options_.metrics.ReadFrom(&engine_);
   if (options_.shadow) shadow_.emplace();
 }
@@ -73,7 +74,7 @@ void Scheduler::Start() {
   for (client::Collection& collection : WatchedCollections()) {
     const std::string path = collection.path;
     reflectors_.push_back(std::make_unique<client::Reflector>(
-        loop_, api_, std::move(collection),
+        loop_, api_, collection,
         client::Reflector::Callbacks{
             .upserted = [this](k8s::Object object) { OnUpserted(std::move(object)); },
             .gone = [this](const k8s::Object& object) { OnGone(object); },
@@ -83,6 +84,7 @@ void Scheduler::Start() {
             .refused =
                 [this](const k8s::RefusedObject& object) { narrator_.ObjectRefused(object); },
             .opened = [this, path](bool everything) { narrator_.WatchOpened(path, everything); }}));
+    if (collection.optional) discovery_.Guide(std::move(collection), *reflectors_.back());
   }
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "client/api_client.h"
+#include "client/discovery.h"
 #include "client/event_recorder.h"
 #include "client/pod_writer.h"
 #include "client/reflector.h"
@@ -96,6 +97,7 @@ class Scheduler {
   Narrator narrator_;
   engine::Engine engine_;
   std::optional<Shadow> shadow_;
+  client::Discovery discovery_;
   std::vector<std::unique_ptr<client::Reflector>> reflectors_;
   std::unique_ptr<StateCheck> check_;
   bool leading_ = false, synced_ = false, slice_planned_ = false, draining_ = false;
