@@ -121,7 +121,7 @@ Status Daemon::Begin(DaemonConfiguration configuration) {
                                .log = parts_.log,
                                .metrics = parts_.metrics,
                                .extenders = incarnation_->extenders.get(),
-                               .shadow = parts_.options.shadow});
+                               .shadow = parts_.options.shadow ? &shadow_report_ : nullptr});
   if (leading()) {
     incarnation_->scheduler->Lead();
   } else if (!config_.delay_cache_until_active) {
@@ -131,7 +131,7 @@ Status Daemon::Begin(DaemonConfiguration configuration) {
 }
 
 void Daemon::ReportShadow() {
-  parts_.log.Info(0, "Shadow", {{"seen", incarnation_->scheduler->shadow()->report().Summary()}});
+  parts_.log.Info(0, "Shadow", {{"seen", shadow_report_.Summary()}});
   parts_.loop.After(kBetweenShadowReports, [this] { ReportShadow(); });
 }
 
@@ -254,9 +254,7 @@ void Daemon::OnSignal(int signal) {
 }
 
 void Daemon::EndWhenAnswered() {
-  if (const auto& shadow = incarnation_->scheduler->shadow()) {
-    (void)WriteOut(shadow->report().ToText());
-  }
+  if (parts_.options.shadow) (void)WriteOut(shadow_report_.ToText());
   if (lease_ == nullptr) return End(kExitOk);
   incarnation_->api.StopSending();
   parts_.loop.After(kWaitForRelease, [this] { End(kExitOk); });

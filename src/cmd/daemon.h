@@ -19,6 +19,7 @@
 #include "net/event_loop.h"
 #include "observe/log.h"
 #include "observe/scheduler_metrics.h"
+#include "observe/shadow_report.h"
 
 namespace knx::cmd {
 
@@ -89,6 +90,7 @@ class Daemon {
   client::ApiClient::Options reach_;
   std::unique_ptr<client::LeaderLease> lease_;
   std::unique_ptr<Incarnation> incarnation_;
+  observe::ShadowReport shadow_report_;  // of all incarnations; stays empty if we are no shadow
   std::unique_ptr<DaemonPages> pages_;
   std::unique_ptr<live::FileWatch> file_;
   // Until the API server answers, or what was sent is answered.

@@ -45,7 +45,7 @@ Scheduler::Scheduler(net::EventLoop& loop, client::ApiClient& api,
       engine_(ObservedOptions(), std::move(profiles)),
       discovery_(loop, api) {
   options_.metrics.ReadFrom(&engine_);
-  if (options_.shadow) shadow_.emplace();
+  if (options_.shadow != nullptr) shadow_.emplace(*options_.shadow);
 }
 
 Scheduler::~Scheduler() {
@@ -58,7 +58,7 @@ Scheduler::~Scheduler() {
 engine::EngineOptions Scheduler::ObservedOptions() {
   engine::EngineOptions options = options_.engine;
   // That somebody else binds the pods is no news to a shadow.
-  if (!options_.shadow) options.observer = &narrator_;
+  if (options_.shadow == nullptr) options.observer = &narrator_;
   return options;
 }
 

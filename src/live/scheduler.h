@@ -34,7 +34,8 @@ class Scheduler {
     observe::Log& log;
     observe::SchedulerMetrics& metrics;
     ExtenderCalls* extenders = nullptr;  // of engine.extenders; none needed if there are none
-    bool shadow = false;                 // decide nothing, compare what another scheduler decides
+    // Decide nothing, compare what another scheduler decides, and report it here.
+    observe::ShadowReport* shadow = nullptr;
   };
   Scheduler(net::EventLoop& loop, client::ApiClient& api, std::vector<framework::Profile> profiles,
             Options options);
@@ -57,8 +58,6 @@ class Scheduler {
   }
   // Says in the log what waits, and whether what we know is what the API server says.
   void CheckState();
-  // What a shadow has seen; empty if it is none.
-  [[nodiscard]] const std::optional<Shadow>& shadow() const { return shadow_; }
   // Decides nothing more; what was sent is still answered.
   void Drain() { draining_ = true; }
 
@@ -97,8 +96,8 @@ class Scheduler {
   Narrator narrator_;
   engine::Engine engine_;
   std::optional<Shadow> shadow_;
-  client::Discovery discovery_;
   std::vector<std::unique_ptr<client::Reflector>> reflectors_;
+  client::Discovery discovery_;
   std::unique_ptr<StateCheck> check_;
   bool leading_ = false, synced_ = false, slice_planned_ = false, draining_ = false;
   bool up_to_date_ = false;  // synced since we began to lead

@@ -22,6 +22,9 @@ from service_account import NAME, NAMESPACE, write_kubeconfig  # noqa: E402
 from texts_test import kube_scheduler  # noqa: E402
 
 WITHOUT_OTHERS = "--without=kube-scheduler,kube-controller-manager"
+CONFIGURATION = """apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+"""
 
 
 class Serving(Scheduler):
@@ -125,26 +128,48 @@ def who_may_only_look(plane):
     return kubeconfig
 
 
+def wait_until_seen(plane):
+    plane.wait_for(PODS, lambda pods: all(p["status"].get("conditions") for p in pods["items"]))
+    time.sleep(1)
+
+
 class AsShadow(unittest.TestCase):
+    @staticmethod
+    def create_pods(plane, name, count):
+        for i in range(count):
+            plane.create(PODS, pod(f"{name}{i}", cpu=f"{100 + i}m"))
+            time.sleep(0.01)
+
+    def wait_until_it_knows(self, log, times):
+        end = time.monotonic() + 20
+        while log.read_text("utf-8").count("Knows the cluster") < times:
+            self.assertLess(time.monotonic(), end, log.read_text("utf-8"))
+            time.sleep(0.1)
+
     def test_it_agrees_with_kube_scheduler_and_writes_nothing(self):
         with ControlPlane(WITHOUT_OTHERS) as plane:
             for i in range(10):
                 plane.create("/api/v1/nodes", node(f"n{i}", zone=str(i % 3)))
+            config, log_file = plane.folder / "shadow.yaml", plane.folder / "shadow.log"
+            config.write_text(CONFIGURATION, "ascii")
             command = [PROGRAM, f"--kubeconfig={who_may_only_look(plane)}", "--secure-port=0",
-                       "--shadow"]
-            shadow = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                      text=True)
-            time.sleep(2)
+                       "--shadow", f"--config={config}"]
+            with log_file.open("w", encoding="utf-8") as log:
+                shadow = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
+            self.addCleanup(shadow.kill)
+            self.wait_until_it_knows(log_file, 1)
             with kube_scheduler(plane):
-                for i in range(100):
-                    plane.create(PODS, pod(f"p{i}", cpu=f"{100 + i}m"))
-                    time.sleep(0.01)
+                self.create_pods(plane, "p", 50)
                 plane.create(PODS, pod("large", cpu="99"))
-                plane.wait_for(PODS, lambda pods: all(
-                    p["status"].get("conditions") for p in pods["items"]))
-                time.sleep(1)
+                wait_until_seen(plane)
+                # Another configuration changes nothing of what was counted.
+                config.write_text(CONFIGURATION + "podMaxBackoffSeconds: 9\n", "ascii")
+                self.wait_until_it_knows(log_file, 2)
+                self.create_pods(plane, "q", 50)
+                wait_until_seen(plane)
             shadow.send_signal(signal.SIGTERM)
-            report, log = shadow.communicate(timeout=20)
+            report = shadow.communicate(timeout=20)[0]
+            log = log_file.read_text("utf-8")
         self.assertEqual(shadow.returncode, 0)
         # Nothing that it may not do was tried, and nothing else went wrong.
         self.assertEqual([line for line in log.splitlines() if line.startswith("E")], [])
