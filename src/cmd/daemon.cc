@@ -23,6 +23,7 @@ constexpr Duration kBetweenLooks = Duration::Milliseconds(10);
 // At the end, and before another configuration: for the answers to what was sent.
 constexpr Duration kWaitForAnswers = Duration::Seconds(10);
 constexpr Duration kWaitForRelease = Duration::Seconds(10);
+constexpr Duration kWaitForPages = Duration::Seconds(2);
 constexpr Duration kLookAtFile = Duration::Seconds(1);
 constexpr Duration kLeastServerTimeout = Duration::Seconds(1);
 constexpr Duration kBetweenShadowReports = Duration::Minutes(1);
@@ -246,7 +247,10 @@ void Daemon::OnSignal(int signal) {
     if (incarnation_ != nullptr) incarnation_->scheduler->CheckState();
     return;
   }
-  if (std::exchange(ending_, true)) return End(kExitFailed);
+  if (std::exchange(ending_, true)) {
+    exit_code_ = kExitFailed;
+    return parts_.loop.Stop();
+  }
   if (incarnation_ == nullptr) return End(kExitOk);
   parts_.log.Info(0, "Asked to end", {{"unanswered", incarnation_->unanswered()}});
   incarnation_->scheduler->Drain();
@@ -264,7 +268,16 @@ void Daemon::EndWhenAnswered() {
 void Daemon::End(int code) {
   if (std::exchange(ended_, true)) return;
   exit_code_ = code;
-  parts_.loop.Stop();
+  if (pages_ != nullptr) pages_->Drain();
+  StopWhenServed(net::EventLoop::Now() + kWaitForPages);
+}
+
+// Whoever asked one of the pages gets an answer, if it takes it soon.
+void Daemon::StopWhenServed(Time until) {
+  if (pages_ == nullptr || pages_->idle() || net::EventLoop::Now() >= until) {
+    return parts_.loop.Stop();
+  }
+  parts_.loop.After(kBetweenLooks, [this, until] { StopWhenServed(until); });
 }
 
 // Calls `then` when everything that was sent was answered, or the time has come.

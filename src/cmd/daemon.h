@@ -77,6 +77,7 @@ class Daemon {
   void OnSignal(int signal);
   void EndWhenAnswered();
   void End(int code);
+  void StopWhenServed(Time until);
   void WhenAnswered(Time until, std::function<void()> then);
   void ReportShadow();
 

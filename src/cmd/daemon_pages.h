@@ -27,6 +27,9 @@ class DaemonPages {
   DaemonPages(const DaemonPages&) = delete;
   DaemonPages& operator=(const DaemonPages&) = delete;
 
+  // Nobody new is served; who asks now is still answered.
+  void Drain() { server_->Drain(); }
+  [[nodiscard]] bool idle() const { return server_->connections() == 0; }
  private:
   DaemonPages(net::EventLoop& loop, client::ApiClient& api, const ServingOptions& options,
               live::ServingPages pages, observe::Log& log);

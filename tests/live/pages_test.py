@@ -34,11 +34,14 @@ class Serving(Scheduler):
         self.port = free_port()
         super().__init__(plane, "--bind-address=127.0.0.1", f"--secure-port={self.port}", *flags)
 
-    def get(self, path, token=None):
+    def connect(self):
         # The certificate is the daemon's own: nobody vouches for it.
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        connection = http.client.HTTPSConnection("127.0.0.1", self.port, context=context, timeout=5)
+        return http.client.HTTPSConnection("127.0.0.1", self.port, context=context, timeout=5)
+
+    def get(self, path, token=None):
+        connection = self.connect()
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         connection.request("GET", path, headers=headers)
         answer = connection.getresponse()
@@ -91,6 +94,27 @@ class Pages(unittest.TestCase):
                           daemon.get("/metrics/resources", token=self.admin)[1])
             config = json.loads(daemon.get("/configz", token=self.admin)[1])["componentconfig"]
             self.assertEqual(config["profiles"][0]["schedulerName"], "default-scheduler")
+
+    def test_asked_to_end_it_still_answers_who_asks_but_waits_for_nobody_for_long(self):
+        with Serving(self.plane) as daemon:
+            self.wait_until_ready(daemon)
+            asks, never_ends = daemon.connect(), daemon.connect()
+            for connection in (asks, never_ends):
+                connection.connect()
+                connection.sock.sendall(b"GET /livez HTTP/1.1\r\nhost: x\r\n")
+            self.assertEqual(daemon.get("/livez"), (200, "ok"))
+            began = time.monotonic()
+            daemon.process.send_signal(signal.SIGTERM)
+            self.wait_until(lambda: daemon.said("Asked to end"))
+            time.sleep(0.5)
+            asks.sock.sendall(b"\r\n")
+            answer = asks.sock.recv(1000)
+            self.assertTrue(answer.startswith(b"HTTP/1.1 200 OK\r\n"), answer)
+            self.assertTrue(answer.endswith(b"\r\n\r\nok"), answer)
+            self.assertEqual(daemon.process.wait(timeout=15), 0)
+            self.assertLess(time.monotonic() - began, 4)
+            asks.close()
+            never_ends.close()
 
     def test_a_port_that_is_taken_is_one_line(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:
