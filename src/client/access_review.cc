@@ -174,7 +174,7 @@ void AccessReview::ReviewToken(const std::string& token, RememberedAnswers<Owner
     if (out.known) out.caller = CallerAt(status["user"]);
     return out;
   };
-  Review("/apis/authentication.k8s.io/v1/tokenreviews",
+  Review(send_, "/apis/authentication.k8s.io/v1/tokenreviews",
          fmt::format(R"({{"apiVersion":"authentication.k8s.io/v1","kind":"TokenReview",)"
                      R"("spec":{{"token":{}}}}})",
                      QuotedText(token)),
@@ -223,7 +223,8 @@ void AccessReview::Authorize(const Caller& caller, const Question& question, con
     if (allowed && denied) return InvalidError("the API server both allows and denies it");
     return Authorization{allowed, TextAt(status["reason"])};
   };
-  Review("/apis/authorization.k8s.io/v1/subjectaccessreviews",
+  Review(options_.authorize ? options_.authorize : send_,
+         "/apis/authorization.k8s.io/v1/subjectaccessreviews",
          fmt::format(R"({{"apiVersion":"authorization.k8s.io/v1","kind":"SubjectAccessReview",)"
                      R"("spec":{}}})",
                      spec),
@@ -234,27 +235,27 @@ void AccessReview::Authorize(const Caller& caller, const Question& question, con
          });
 }
 
-void AccessReview::Review(std::string path, std::string body,
+void AccessReview::Review(const SendCall& send, std::string path, std::string body,
                           std::function<void(const Result<Response>& response)> done) {
   ApiClient::Call call;
   call.method = "POST";
   call.path = std::move(path);
   call.body = std::move(body);
   call.timeout = kReviewTimeout;
-  send_(std::move(call),
-        [this, alive = alive_, done = std::move(done)](const Result<Response>& response) {
-          if (!*alive) return;
-          if (response.ok() && response->ok()) last_complaint_.clear();
-          done(response);
-        });
+  send(std::move(call),
+       [this, alive = alive_, done = std::move(done)](const Result<Response>& response) {
+         if (!*alive) return;
+         if (response.ok() && response->ok()) last_complaint_.clear();
+         done(response);
+       });
 }
 
 // Once for the same reason, however often it is met. Of a missing right the client speaks.
 void AccessReview::Complain(std::string_view what, const Error& error) {
   std::string complaint = fmt::format("{}: {}", what, error.message);
   if (!options_.log || complaint == last_complaint_) return;
-  last_complaint_ = std::move(complaint);
   if (error.kind == ErrorKind::kForbidden) return;
+  last_complaint_ = std::move(complaint);
   options_.log(last_complaint_);
 }
 

@@ -39,6 +39,8 @@ class AccessReview {
     std::vector<std::string> always_allow_paths = {"/healthz", "/readyz", "/livez"};
     Duration remembered = Duration::Seconds(10);
     std::size_t most_remembered = 2048;
+    // Where it is asked what somebody may; empty: where it is asked who it is.
+    SendCall authorize = {};
     std::function<void(std::string_view line)> log = {};  // of reviews that fail
     std::function<Time()> now = &net::EventLoop::Now;
   };
@@ -86,7 +88,7 @@ class AccessReview {
 
   void ReviewToken(const std::string& token, RememberedAnswers<Owner>::Told told);
   void Authorize(const Caller& caller, const Question& question, const Done& done);
-  void Review(std::string path, std::string body,
+  void Review(const SendCall& send, std::string path, std::string body,
               std::function<void(const Result<Response>& response)> done);
   [[nodiscard]] bool IsAlwaysAllowed(std::string_view path) const;
   void Complain(std::string_view what, const Error& error);

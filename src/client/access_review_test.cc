@@ -248,6 +248,16 @@ TEST(AccessReview, LeavesItToTheClientToNameAMissingRight) {
   EXPECT_THAT(fixture.logged, IsEmpty());
 }
 
+TEST(AccessReview, MayAskInTwoPlaces) {
+  FakeReviews who, may;
+  AccessReview review(who.send(), {.authorize = may.send()});
+  std::optional<AccessReview::Answer> got;
+  review.Ask(Get("/metrics", "Bearer good"), [&](const auto& answer) { got = answer; });
+  EXPECT_EQ(got->verdict, Verdict::kAllowed);
+  EXPECT_THAT(who.bodies, ElementsAre(HasSubstr("TokenReview")));
+  EXPECT_THAT(may.bodies, ElementsAre(HasSubstr("SubjectAccessReview")));
+}
+
 TEST(AccessReview, AnAnswerAfterItHasGoneDoesNothing) {
   FakeReviews api;
   api.later = true;

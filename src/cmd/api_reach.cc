@@ -4,11 +4,13 @@
 
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "client/endpoint.h"
 #include "client/in_cluster.h"
 #include "client/kubeconfig.h"
+#include "live/steady_clock.h"
 
 namespace knx::cmd {
 namespace {
@@ -24,8 +26,8 @@ Result<client::ApiAccess> FindWithoutMaster(const std::string& kubeconfig) {
   auto access = client::ReadKubeconfigs(
       client::FindKubeconfigs(named, Variable("KUBECONFIG"), Variable("HOME")), "");
   if (access.ok() || access.error().kind != ErrorKind::kNotFound || !named.empty()) return access;
-  auto in_cluster = client::ReadInCluster({.host = Variable("KUBERNETES_SERVICE_HOST"),
-                                           .port = Variable("KUBERNETES_SERVICE_PORT")});
+  auto in_cluster = client::ReadInCluster(
+      {.host = Variable("KUBERNETES_SERVICE_HOST"), .port = Variable("KUBERNETES_SERVICE_PORT")});
   if (in_cluster.ok() || in_cluster.error().kind != ErrorKind::kNotFound) return in_cluster;
   return InvalidError(
       fmt::format("no way to an API server: {}, and {}; name a kubeconfig with --kubeconfig",
@@ -46,16 +48,29 @@ Result<client::ApiAccess> FindAccess(const std::string& kubeconfig, const std::s
   return access;
 }
 
-Result<client::ApiClient::Options> ReachOf(const client::ApiAccess& access,
-                                           const client::Credentials& first,
-                                           client::CredentialWatch& credentials) {
-  client::ApiClient::Options out;
-  KNX_TRY(out.endpoint, client::EndpointFor(access, first));
-  out.base_path = access.server.base_path;
-  out.authorization = [&credentials] { return credentials.Current(); };
-  out.refused = [&credentials](std::uint64_t generation) { credentials.Refused(generation); };
-  out.user_agent = "kubenexus-scheduler";
+Result<std::unique_ptr<ApiReach>> ApiReach::Open(net::EventLoop& loop, client::ApiAccess access) {
+  std::unique_ptr<ApiReach> out(new ApiReach(loop, std::move(access)));
+  KNX_TRY(const client::Credentials* first, out->source_.GetOrWait(live::SteadyClock::Wall()));
+  out->credentials_ = std::make_unique<client::CredentialWatch>(loop, out->source_, *first,
+                                                                &live::SteadyClock::Wall);
+  client::CredentialWatch& credentials = *out->credentials_;
+  client::ApiClient::Options& options = out->options_;
+  KNX_TRY(options.endpoint, client::EndpointFor(out->access_, *first));
+  options.base_path = out->access_.server.base_path;
+  options.authorization = [&credentials] { return credentials.Current(); };
+  options.refused = [&credentials](std::uint64_t generation) { credentials.Refused(generation); };
+  options.user_agent = "kubenexus-scheduler";
   return out;
+}
+
+void ApiReach::Follow(std::function<void(const net::Endpoint& endpoint)> replaced,
+                      std::function<void(std::string_view what)> trouble) {
+  const auto changed = [this, replaced = std::move(replaced),
+                        trouble](const client::Credentials& newer) {
+    const auto endpoint = client::EndpointFor(access_, newer);
+    endpoint.ok() ? replaced(*endpoint) : trouble(endpoint.error().ToString());
+  };
+  credentials_->set_callbacks({.certificate_changed = changed, .trouble = std::move(trouble)});
 }
 
 }  // namespace knx::cmd

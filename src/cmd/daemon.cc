@@ -192,8 +192,14 @@ void Daemon::OnLost(std::string_view why) {
 
 Status Daemon::Serve() {
   if (parts_.options.serving.secure_port == 0) return Ok();
-  KNX_TRY(pages_,
-          DaemonPages::Open(parts_.loop, parts_.api, parts_.options.serving, Pages(), parts_.log));
+  ServingOptions serving = parts_.options.serving;
+  // The way that is there already, if that is the one that is meant.
+  for (std::string* file :
+       {&serving.authentication_kubeconfig, &serving.authorization_kubeconfig}) {
+    const bool same = *file == config_.client_connection.kubeconfig;
+    if (same && parts_.options.master.empty()) file->clear();
+  }
+  KNX_TRY(pages_, DaemonPages::Open(parts_.loop, parts_.api, serving, Pages(), parts_.log));
   return Ok();
 }
 

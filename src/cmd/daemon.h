@@ -90,8 +90,8 @@ class Daemon {
   const framework::SchedulerConfiguration config_;
   client::ApiClient::Options reach_;
   std::unique_ptr<client::LeaderLease> lease_;
-  std::unique_ptr<Incarnation> incarnation_;
   observe::ShadowReport shadow_report_;  // of all incarnations; stays empty if we are no shadow
+  std::unique_ptr<Incarnation> incarnation_;
   std::unique_ptr<DaemonPages> pages_;
   std::unique_ptr<live::FileWatch> file_;
   // Until the API server answers, or what was sent is answered.

@@ -91,8 +91,8 @@ void AddServing(FlagTable& table, ServingOptions& out) {
 
 void AddAccess(FlagTable& table, ServingOptions& out) {
   table.Group("Who may ask the server");
-  table.WithoutEffect("authentication-kubeconfig", "FILE",
-                      "who asks is looked up where pods are scheduled");
+  table.Text("authentication-kubeconfig", out.authentication_kubeconfig, "FILE",
+             "the API server that knows who asks, unless it is where pods are scheduled");
   table.Bool("authentication-skip-lookup", out.authentication_skip_lookup,
              "do not read the cluster's authorities");
   table.WithoutEffect("authentication-tolerate-lookup-failure", "",
@@ -106,8 +106,8 @@ void AddAccess(FlagTable& table, ServingOptions& out) {
                            "requestheader-group-headers", "requestheader-extra-headers-prefix"}) {
     table.WithoutEffect(flag, "TEXT", "no proxy is believed who asks");
   }
-  table.WithoutEffect("authorization-kubeconfig", "FILE",
-                      "what they may is looked up where pods are scheduled");
+  table.Text("authorization-kubeconfig", out.authorization_kubeconfig, "FILE",
+             "the API server that knows what they may, unless it is where pods are scheduled");
   table.List("authorization-always-allow-paths", out.authorization_always_allow_paths,
              "what everybody may see");
   for (const char* flag : {"authorization-webhook-cache-authorized-ttl",

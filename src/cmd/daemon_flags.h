@@ -24,6 +24,7 @@ struct ServingOptions {
   std::vector<std::string> tls_cipher_suites;
   std::string tls_min_version;
   // Looking up who asks, and what they may.
+  std::string authentication_kubeconfig, authorization_kubeconfig;
   bool authentication_skip_lookup = false;
   Duration remembered = Duration::Seconds(10);
   std::string client_ca_file;

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "client/kubeconfig.h"
 #include "client/read_file.h"
 
 namespace knx::cmd {
@@ -28,13 +29,43 @@ live::ServingCertificate::Options CertificateOptions(const ServingOptions& optio
 
 }  // namespace
 
-DaemonPages::DaemonPages(net::EventLoop& loop, client::ApiClient& api,
+// One client for both, if both are looked up in the same place.
+Status DaemonPages::OpenReviewer(net::EventLoop& loop, const std::string& flag,
+                                 const std::string& kubeconfig, observe::Log& log, Reviewers& out) {
+  if (kubeconfig.empty() || out.contains(kubeconfig)) return Ok();
+  KNX_TRY(client::ApiAccess access,
+          client::ReadKubeconfigs({.paths = {kubeconfig}, .must_exist = true, .origin = flag}, ""));
+  for (const std::string& remark : access.warnings) {
+    log.Info(0, "Something to mind", {{"remark", remark}});
+  }
+  Reviewer made;
+  KNX_TRY(made.reach, ApiReach::Open(loop, std::move(access)));
+  client::ApiClient::Options reach = made.reach->options();
+  reach.log = [&log, flag](std::string_view line) {
+    log.Error("Trouble with the API server", {{"err", line}, {"flag", flag}});
+  };
+  made.api = std::make_unique<client::ApiClient>(loop, std::move(reach));
+  client::ApiClient& api = *made.api;
+  made.reach->Follow([&api](const net::Endpoint& endpoint) { api.Replace(endpoint); },
+                     [&api](std::string_view what) { api.troubles().Report(what); });
+  out.emplace(kubeconfig, std::move(made));
+  return Ok();
+}
+
+client::SendCall DaemonPages::SendTo(const std::string& kubeconfig, client::ApiClient& otherwise) {
+  const auto own = reviewers_.find(kubeconfig);
+  return client::SendThrough(own == reviewers_.end() ? otherwise : *own->second.api);
+}
+
+DaemonPages::DaemonPages(net::EventLoop& loop, client::ApiClient& api, Reviewers reviewers,
                          const ServingOptions& options, live::ServingPages pages, observe::Log& log)
     : loop_(loop),
       log_(log),
-      access_(client::SendThrough(api),
+      reviewers_(std::move(reviewers)),
+      access_(SendTo(options.authentication_kubeconfig, api),
               {.always_allow_paths = options.authorization_always_allow_paths,
                .remembered = options.remembered,
+               .authorize = SendTo(options.authorization_kubeconfig, api),
                .log =
                    [&log](std::string_view line) {
                      log.Error("Who asks cannot be looked up", {{"err", line}});
@@ -42,7 +73,7 @@ DaemonPages::DaemonPages(net::EventLoop& loop, client::ApiClient& api,
       serving_(std::move(pages), &access_) {
   if (options.authentication_skip_lookup) return;
   authorities_ = std::make_unique<client::AuthenticationConfig>(
-      loop, client::SendThrough(api),
+      loop, SendTo(options.authentication_kubeconfig, api),
       client::AuthenticationConfig::Options{
           .changed = [this](auto authorities) { access_.Trust(std::move(authorities)); },
           .log =
@@ -56,7 +87,13 @@ Result<std::unique_ptr<DaemonPages>> DaemonPages::Open(net::EventLoop& loop, cli
                                                        live::ServingPages pages,
                                                        observe::Log& log) {
   KNX_TRY_DONE(client::AccessReview::CheckPaths(options.authorization_always_allow_paths));
-  std::unique_ptr<DaemonPages> out(new DaemonPages(loop, api, options, std::move(pages), log));
+  Reviewers reviewers;
+  KNX_TRY_DONE(OpenReviewer(loop, "--authentication-kubeconfig", options.authentication_kubeconfig,
+                            log, reviewers));
+  KNX_TRY_DONE(OpenReviewer(loop, "--authorization-kubeconfig", options.authorization_kubeconfig,
+                            log, reviewers));
+  std::unique_ptr<DaemonPages> out(
+      new DaemonPages(loop, api, std::move(reviewers), options, std::move(pages), log));
   KNX_TRY_DONE(out->Trust(options));
   KNX_TRY_DONE(out->Listen(options));
   return out;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -9,6 +10,7 @@
 #include "client/access_review.h"
 #include "client/api_client.h"
 #include "client/authentication_config.h"
+#include "cmd/api_reach.h"
 #include "cmd/daemon_flags.h"
 #include "live/serving.h"
 #include "live/serving_certificate.h"
@@ -20,24 +22,36 @@ namespace knx::cmd {
 
 class DaemonPages {
  public:
-  // Listens from now on. `api` is asked who calls and what they may.
+  // Listens from now on. `api` is asked who calls and what they may, unless the options name
+  // others.
   static Result<std::unique_ptr<DaemonPages>> Open(net::EventLoop& loop, client::ApiClient& api,
                                                    const ServingOptions& options,
                                                    live::ServingPages pages, observe::Log& log);
-  DaemonPages(const DaemonPages&) = delete;
-  DaemonPages& operator=(const DaemonPages&) = delete;
-
   // Nobody new is served; who asks now is still answered.
   void Drain() { server_->Drain(); }
   [[nodiscard]] bool idle() const { return server_->connections() == 0; }
+  DaemonPages(const DaemonPages&) = delete;
+  DaemonPages& operator=(const DaemonPages&) = delete;
+
  private:
-  DaemonPages(net::EventLoop& loop, client::ApiClient& api, const ServingOptions& options,
-              live::ServingPages pages, observe::Log& log);
+  // A way to an API server that only the pages need.
+  struct Reviewer {
+    std::unique_ptr<ApiReach> reach;
+    std::unique_ptr<client::ApiClient> api;
+  };
+  using Reviewers = std::map<std::string, Reviewer>;  // by kubeconfig
+  static Status OpenReviewer(net::EventLoop& loop, const std::string& flag,
+                             const std::string& kubeconfig, observe::Log& log, Reviewers& out);
+
+  DaemonPages(net::EventLoop& loop, client::ApiClient& api, Reviewers reviewers,
+              const ServingOptions& options, live::ServingPages pages, observe::Log& log);
+  client::SendCall SendTo(const std::string& kubeconfig, client::ApiClient& otherwise);
   Status Trust(const ServingOptions& options);
   Status Listen(const ServingOptions& options);
 
   net::EventLoop& loop_;
   observe::Log& log_;
+  Reviewers reviewers_;
   client::AccessReview access_;
   live::Serving serving_;
   std::unique_ptr<live::ServingCertificate> certificate_;

@@ -11,10 +11,7 @@
 #include <utility>
 
 #include "base/quoted_text.h"
-#include "client/credential_watch.h"
-#include "client/endpoint.h"
 #include "client/first_contact.h"
-#include "client/token_source.h"
 #include "cmd/api_reach.h"
 #include "cmd/configuration_document.h"
 #include "cmd/daemon.h"
@@ -79,15 +76,13 @@ Result<int> Run(const DaemonOptions& options) {
     KNX_TRY_DONE(WriteWhole(options.write_config_to, ConfigurationYaml(configuration.config)));
     return kExitOk;
   }
-  KNX_TRY(const client::ApiAccess access,
+  KNX_TRY(client::ApiAccess access,
           FindAccess(configuration.config.client_connection.kubeconfig, options.master));
   Remark(log, access.warnings);
-  client::TokenSource source(access);
-  KNX_TRY(const client::Credentials* first, source.GetOrWait(live::SteadyClock::Wall()));
   std::signal(SIGPIPE, SIG_IGN);
   net::EventLoop loop;
-  client::CredentialWatch credentials(loop, source, *first, &live::SteadyClock::Wall);
-  KNX_TRY(client::ApiClient::Options reach, ReachOf(access, *first, credentials));
+  KNX_TRY(const auto way, ApiReach::Open(loop, std::move(access)));
+  client::ApiClient::Options reach = way->options();
   observe::SchedulerMetrics metrics;
   live::AddProcessMetrics(metrics.registry());
   metrics.SetBuild(KNX_VERSION);
@@ -103,22 +98,18 @@ Result<int> Run(const DaemonOptions& options) {
   Daemon daemon({loop, log, metrics, api, options}, std::move(configuration), std::move(text),
                 std::move(reach));
   KNX_TRY_DONE(daemon.Serve());
-  credentials.set_callbacks(
-      {.certificate_changed =
-           [&](const client::Credentials& newer) {
-             auto endpoint = client::EndpointFor(access, newer);
-             if (!endpoint.ok()) {
-               return api.troubles().Report(endpoint.error().ToString());
-             }
-             api.Replace(*endpoint);
-             daemon.Replace(*endpoint);
-           },
-       .trouble = [&api](std::string_view what) { api.troubles().Report(what); }});
+  way->Follow(
+      [&](const net::Endpoint& endpoint) {
+        api.Replace(endpoint);
+        daemon.Replace(endpoint);
+      },
+      [&api](std::string_view what) { api.troubles().Report(what); });
   Status reached = Ok();
-  const client::FirstContact contact(loop, api, source.may_change(), [&](const Status& outcome) {
+  const auto answered = [&](const Status& outcome) {
     reached = outcome.ok() ? daemon.Start() : outcome;
     if (!reached.ok()) loop.Stop();
-  });
+  };
+  const client::FirstContact contact(loop, api, way->credentials_may_change(), answered);
   const int code = daemon.Run();
   log.Flush();
   KNX_TRY_DONE(std::move(reached));

@@ -116,6 +116,23 @@ class Pages(unittest.TestCase):
             asks.close()
             never_ends.close()
 
+    def test_who_asks_and_what_they_may_can_be_looked_up_elsewhere(self):
+        looker = who_may_only_look(self.plane)
+        token = re.search(r"token: ([^}]+)", looker.read_text("ascii")).group(1)
+        other = self.plane.folder / "kube-scheduler.kubeconfig"
+        who, may = f"--authentication-kubeconfig={other}", f"--authorization-kubeconfig={other}"
+        for flags, want in (([], 401), ([who], 500), ([who, may], 403)):
+            with self.subTest(want=want), \
+                    Serving(self.plane, f"--kubeconfig={looker}", *flags) as daemon:
+                self.wait_until_ready(daemon)
+                self.assertEqual(daemon.get("/metrics", token=token)[0], want)
+        done = subprocess.run(
+            [PROGRAM, f"--kubeconfig={looker}", "--authorization-kubeconfig=/nowhere",
+             "--bind-address=127.0.0.1", f"--secure-port={free_port()}"],
+            capture_output=True, text=True, timeout=20, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--authorization-kubeconfig", done.stderr.strip().splitlines()[-1])
+
     def test_a_port_that_is_taken_is_one_line(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
