@@ -129,6 +129,9 @@ void AccessReview::Trust(std::shared_ptr<const net::ClientAuthorities> authoriti
 // ---- who ----
 
 void AccessReview::Ask(const Question& question, const Done& done) {
+  if (auto caller = CallerBehind(proxies_, question.certificates, question.headers)) {
+    return Authorize(Authenticated(*std::move(caller)), question, done);
+  }
   bool bad_certificate = false;
   if (authorities_ != nullptr && !question.certificates.empty()) {
     if (const auto subject = authorities_->Verify(question.certificates); !subject.ok()) {

@@ -1,7 +1,7 @@
-// Who calls our server, and may they? Decided as kube-scheduler does: a certificate that the
-// clients' authority has signed, or a bearer token that the API server knows (TokenReview), or
-// nobody in particular; and then the API server is asked whether that user may do it
-// (SubjectAccessReview). Answers are remembered for some seconds.
+// Who calls our server, and may they? Decided as kube-scheduler does: a proxy that we believe says
+// who it is, or there is a certificate that the clients' authority has signed, or a bearer token
+// that the API server knows (TokenReview), or nobody in particular; and then the API server is
+// asked whether that user may do it (SubjectAccessReview). Answers are remembered for some seconds.
 //
 // Holds tokens while it remembers their owners: nothing of it belongs into a log.
 #pragma once
@@ -17,6 +17,7 @@
 #include "base/time.h"
 #include "client/api_client.h"
 #include "client/remembered_answers.h"
+#include "client/trusted_proxies.h"
 #include "net/client_authorities.h"
 #include "net/event_loop.h"
 
@@ -25,12 +26,6 @@ namespace knx::client {
 // How calls reach the API server.
 using SendCall = std::function<void(ApiClient::Call call, ApiClient::Done done)>;
 SendCall SendThrough(ApiClient& api);
-
-struct Caller {
-  std::string user, uid;
-  std::vector<std::string> groups;
-  std::map<std::string, std::vector<std::string>> extra;
-};
 
 class AccessReview {
  public:
@@ -54,12 +49,15 @@ class AccessReview {
 
   // Who may vouch for clients. Until this is called, certificates say nothing.
   void Trust(std::shared_ptr<const net::ClientAuthorities> authorities);
+  // The same for proxies who tell for whom they ask.
+  void TrustProxies(TrustedProxies proxies) { proxies_ = std::move(proxies); }
 
   struct Question {
     std::string verb;                       // the method in small letters
     std::string path;                       // decoded
     std::string authorization;              // the header; may be empty
     std::vector<std::string> certificates;  // in DER; may be empty
+    net::Headers headers = {};              // all of them, for what a proxy says
   };
   enum class Verdict {
     kAllowed,
@@ -96,6 +94,7 @@ class AccessReview {
   SendCall send_;
   Options options_;
   std::shared_ptr<const net::ClientAuthorities> authorities_;
+  TrustedProxies proxies_;
   RememberedAnswers<Owner> owners_;  // by token
   RememberedAnswers<Authorization> authorizations_;
   std::string last_complaint_;

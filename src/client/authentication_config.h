@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "client/access_review.h"
+#include "client/trusted_proxies.h"
 #include "net/client_authorities.h"
 #include "net/event_loop.h"
 
@@ -19,8 +21,10 @@ namespace knx::client {
 class AuthenticationConfig {
  public:
   struct Options {
-    // Told when there is an authority, and whenever it becomes another one.
+    // Told when there is an authority, and whenever it becomes another one. May be empty.
     std::function<void(std::shared_ptr<const net::ClientAuthorities> authorities)> changed;
+    // The same of proxies. May be empty.
+    std::function<void(TrustedProxies proxies)> proxies_changed = {};
     // Told once how the first attempt went; may be empty. Who cannot do without
     // (--authentication-tolerate-lookup-failure=false) gives up here.
     std::function<void(const Status& outcome)> first_read = {};
@@ -38,11 +42,14 @@ class AuthenticationConfig {
  private:
   void OnAnswer(const Result<Response>& response);
   Status TakeOver(const Result<Response>& response);
+  Status TakeOverClients(const std::map<std::string, std::string>& data);
+  Status TakeOverProxies(const std::map<std::string, std::string>& data);
 
   net::EventLoop& loop_;
   SendCall send_;
   Options options_;
   std::string known_pem_;
+  std::map<std::string, std::string> known_proxies_;  // what is said of them
   std::string last_complaint_;
   bool answered_ = false;
   net::EventLoop::TimerId again_;

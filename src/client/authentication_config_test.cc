@@ -1,5 +1,6 @@
 #include "client/authentication_config.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,6 +25,7 @@ struct Reading {
   std::vector<Result<Response>> answers;
   std::size_t next = 0;
   int changes = 0;
+  std::vector<TrustedProxies> proxies;
   std::vector<bool> first_reads;
   std::vector<std::string> logged;
 
@@ -37,6 +39,8 @@ struct Reading {
           done(answers[next++]);
         },
         {.changed = [this](const std::shared_ptr<const net::ClientAuthorities>&) { ++changes; },
+         .proxies_changed =
+             [this](TrustedProxies trusted) { proxies.push_back(std::move(trusted)); },
          .first_read = [this](const Status& outcome) { first_reads.push_back(outcome.ok()); },
          .log = [this](std::string_view line) { logged.emplace_back(line); },
          .again = Duration::Milliseconds(1),
@@ -54,6 +58,32 @@ TEST(AuthenticationConfig, TellsOfEveryChange) {
   EXPECT_EQ(reading.changes, 2);
   EXPECT_THAT(reading.first_reads, ElementsAre(true));
   EXPECT_THAT(reading.logged, IsEmpty());
+}
+
+TEST(AuthenticationConfig, TellsOfProxiesToo) {
+  const Authority clients("clients"), front("front");
+  const auto with = [&](std::string_view names) {
+    return Response{
+        200,
+        {},
+        fmt::format(R"({{"data":{{"client-ca-file":{},"requestheader-client-ca-file":{},)"
+                    R"("requestheader-allowed-names":{},)"
+                    R"("requestheader-username-headers":"[\"X-Remote-User\"]"}}}})",
+                    QuotedText(clients.pem()), QuotedText(front.pem()), QuotedText(names))};
+  };
+  Reading reading;
+  reading.answers = {ConfigMap(clients.pem()), with(R"(["a","b"])"), with(R"(["a","b"])"),
+                     with("nonsense"),         with("[7]"),          ConfigMap(clients.pem())};
+  reading.Run();
+  EXPECT_EQ(reading.changes, 1);
+  ASSERT_EQ(reading.proxies.size(), 2U);
+  EXPECT_NE(reading.proxies[0].authorities, nullptr);
+  EXPECT_THAT(reading.proxies[0].allowed_names, ElementsAre("a", "b"));
+  EXPECT_THAT(reading.proxies[0].user_headers, ElementsAre("X-Remote-User"));
+  EXPECT_THAT(reading.proxies[0].group_headers, IsEmpty()) << "what is not said is not believed";
+  EXPECT_EQ(reading.proxies[1].authorities, nullptr);
+  EXPECT_THAT(reading.logged,
+              ElementsAre(HasSubstr("its requestheader-allowed-names is no list of texts")));
 }
 
 TEST(AuthenticationConfig, WarnsOnceAndGoesOnTrying) {

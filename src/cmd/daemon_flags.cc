@@ -101,11 +101,17 @@ void AddAccess(FlagTable& table, ServingOptions& out) {
              "how long it is remembered whose a token is, and what they may");
   table.Text("client-ca-file", out.client_ca_file, "FILE",
              "who signs the certificates of clients, instead of the cluster's authorities");
-  for (const char* flag : {"requestheader-client-ca-file", "requestheader-allowed-names",
-                           "requestheader-username-headers", "requestheader-uid-headers",
-                           "requestheader-group-headers", "requestheader-extra-headers-prefix"}) {
-    table.WithoutEffect(flag, "TEXT", "no proxy is believed who asks");
-  }
+  table.Text(
+      "requestheader-client-ca-file", out.proxy_ca_file, "FILE",
+      "who signs the certificates of proxies that say for whom they ask, instead of what the "
+      "cluster has; the other requestheader flags count only with it");
+  table.List("requestheader-allowed-names", out.proxies.allowed_names,
+             "common names of such certificates; none: all that are signed");
+  table.List("requestheader-username-headers", out.proxies.user_headers, "where they say the user");
+  table.List("requestheader-uid-headers", out.proxies.uid_headers, "the user's uid");
+  table.List("requestheader-group-headers", out.proxies.group_headers, "the user's groups");
+  table.List("requestheader-extra-headers-prefix", out.proxies.extra_prefixes,
+             "what headers begin with that say more");
   table.Text("authorization-kubeconfig", out.authorization_kubeconfig, "FILE",
              "the API server that knows what they may, unless it is where pods are scheduled");
   table.List("authorization-always-allow-paths", out.authorization_always_allow_paths,
@@ -239,7 +245,7 @@ class DaemonParser {
     app_.set_help_flag("-h,--help", "explain the flags");
     app_.add_flag("--version", version_wanted_, "print the version");
     app_.allow_extras();
-    app_.get_formatter()->column_width(54);
+    app_.get_formatter()->column_width(55);
     app_.footer(kFooter);
     for (Flag& flag : flags_) Add(flag);
   }

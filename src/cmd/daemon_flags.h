@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "client/trusted_proxies.h"
 #include "cmd/feature_gates.h"
 #include "framework/config.h"
 
@@ -28,6 +29,9 @@ struct ServingOptions {
   bool authentication_skip_lookup = false;
   Duration remembered = Duration::Seconds(10);
   std::string client_ca_file;
+  // Proxies who tell for whom they ask; with a file, the cluster's own are not looked up.
+  std::string proxy_ca_file;
+  client::TrustedProxies proxies;
   std::vector<std::string> authorization_always_allow_paths = {"/healthz", "/readyz", "/livez"};
 };
 

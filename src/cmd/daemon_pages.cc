@@ -71,15 +71,22 @@ DaemonPages::DaemonPages(net::EventLoop& loop, client::ApiClient& api, Reviewers
                      log.Error("Who asks cannot be looked up", {{"err", line}});
                    }}),
       serving_(std::move(pages), &access_) {
-  if (options.authentication_skip_lookup) return;
+  const bool own_clients = !options.client_ca_file.empty(),
+             own_proxies = !options.proxy_ca_file.empty();
+  if (options.authentication_skip_lookup || (own_clients && own_proxies)) return;
+  std::function<void(std::shared_ptr<const net::ClientAuthorities>)> clients =
+      [this](auto authorities) { access_.Trust(std::move(authorities)); };
+  std::function<void(client::TrustedProxies)> proxies = [this](client::TrustedProxies trusted) {
+    access_.TrustProxies(std::move(trusted));
+  };
   authorities_ = std::make_unique<client::AuthenticationConfig>(
       loop, SendTo(options.authentication_kubeconfig, api),
       client::AuthenticationConfig::Options{
-          .changed = [this](auto authorities) { access_.Trust(std::move(authorities)); },
-          .log =
-              [&log](std::string_view line) {
-                log.Error("Who may vouch for clients cannot be looked up", {{"err", line}});
-              }});
+          .changed = own_clients ? nullptr : std::move(clients),
+          .proxies_changed = own_proxies ? nullptr : std::move(proxies),
+          .log = [&log](std::string_view line) {
+            log.Error("Who may vouch for clients cannot be looked up", {{"err", line}});
+          }});
 }
 
 Result<std::unique_ptr<DaemonPages>> DaemonPages::Open(net::EventLoop& loop, client::ApiClient& api,
@@ -104,7 +111,12 @@ Status DaemonPages::Trust(const ServingOptions& options) {
     KNX_TRY(const std::string pem, client::ReadFile(options.client_ca_file));
     KNX_TRY(auto authorities, net::ClientAuthorities::Make(pem));
     access_.Trust(std::move(authorities));
-    authorities_.reset();
+  }
+  if (!options.proxy_ca_file.empty()) {
+    client::TrustedProxies proxies = options.proxies;
+    KNX_TRY(const std::string pem, client::ReadFile(options.proxy_ca_file));
+    KNX_TRY(proxies.authorities, net::ClientAuthorities::Make(pem));
+    access_.TrustProxies(std::move(proxies));
   }
   if (authorities_ != nullptr) authorities_->Read();
   return Ok();

@@ -122,6 +122,7 @@ void Serving::Handle(net::ServerRequest request, const net::Responder& respond) 
   question.path = request.path;
   question.authorization = std::string(net::FindHeader(request.headers, "authorization"));
   question.certificates = request.client_certificates;
+  question.headers = request.headers;
   access_->Ask(question, [this, request = std::move(request),
                           answer](const client::AccessReview::Answer& verdict) {
     const bool allowed = verdict.verdict == client::AccessReview::Verdict::kAllowed;
