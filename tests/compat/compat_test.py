@@ -92,8 +92,8 @@ class Release(unittest.TestCase):
         self.assertEqual(
             (said["reason"], said["message"]),
             ("Unschedulable",
-             "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: "
-             "1 Preemption is not helpful for scheduling."))
+             "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, "
+             "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."))
         self.plane.create("/api/v1/nodes", node("larger", "8"))
         self.wait_for(f"{PODS}/large", is_bound)
         self.plane.request("DELETE", "/api/v1/nodes/larger")
