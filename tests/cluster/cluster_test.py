@@ -15,12 +15,18 @@ sys.path.insert(0, str(ROOT / "tools" / "cluster"))
 
 # pylint: disable=wrong-import-position
 from api_server import ApiServer  # noqa: E402
+from gpu_nodes import gpu_node  # noqa: E402
 from plane import children_of, is_running  # noqa: E402
 
 PROGRAM = ROOT / "tools" / "cluster" / "cluster.py"
 EXAMPLES = ROOT / "examples" / "cluster"
 PODS = "/api/v1/namespaces/default/pods"
 NODES = "/api/v1/nodes"
+CLAIMS = "/api/v1/namespaces/default/persistentvolumeclaims"
+VOLUMES = "/api/v1/persistentvolumes"
+CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
+APPS = "/apis/apps/v1/namespaces/default"
+MERGE = "application/merge-patch+json"
 
 
 def descendants_of(pid):
@@ -34,6 +40,35 @@ def wait_until_gone(pids, seconds=20):
         if time.monotonic() > deadline:
             raise TimeoutError(f"still running: {left}")
         time.sleep(0.05)
+
+
+def workload(name, spec=None, **more):
+    """What a StatefulSet and a DaemonSet have in common: pods with a label of its name."""
+    labels = {"app": name}
+    container = {"name": "c", "image": "registry.example/c",
+                 "resources": {"requests": {"cpu": "100m"}}}
+    pod = {"metadata": {"labels": labels}, "spec": {"containers": [container], **(spec or {})}}
+    return {"metadata": {"name": name},
+            "spec": {"selector": {"matchLabels": labels}, "template": pod, **more}}
+
+
+def on_node(name):
+    """The terms by which the pod of a DaemonSet belongs to one node."""
+    return [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]}]
+
+
+def local_volume(name, node):
+    terms = [{"matchExpressions": [
+        {"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}]}]
+    return {"metadata": {"name": name}, "spec": {
+        "capacity": {"storage": "10Gi"}, "accessModes": ["ReadWriteOnce"],
+        "storageClassName": "local", "local": {"path": f"/disks/{name}"},
+        "nodeAffinity": {"required": {"nodeSelectorTerms": terms}}}}
+
+
+def has_condition(of, kind):
+    return any(each["type"] == kind and each["status"] == "True"
+               for each in of["status"].get("conditions", []))
 
 
 class Cluster:
@@ -122,6 +157,83 @@ class RunningCluster(unittest.TestCase):
         self.api.wait_for("/apis/batch/v1/namespaces/default/jobs/short",
                           lambda got: got.get("status", {}).get("succeeded") == 4)
 
+    def test_a_stateful_set_comes_up_in_order_and_keeps_its_volumes(self):
+        homes = {"disk-a": "gpu-0003", "disk-b": "gpu-0005", "disk-c": "gpu-0009"}
+        self.api.create(CLASSES, {"metadata": {"name": "local"},
+                                  "provisioner": "kubernetes.io/no-provisioner",
+                                  "volumeBindingMode": "WaitForFirstConsumer"})
+        for name, node in homes.items():
+            self.api.create(VOLUMES, local_volume(name, node))
+        since = self.api.get(PODS)["metadata"]["resourceVersion"]
+        claim = {"metadata": {"name": "data"}, "spec": {
+            "accessModes": ["ReadWriteOnce"], "storageClassName": "local",
+            "resources": {"requests": {"storage": "5Gi"}}}}
+        self.api.create(f"{APPS}/statefulsets", workload(
+            "db", replicas=3, serviceName="db", volumeClaimTemplates=[claim]))
+        self.wait_for_running("app%3Ddb", 3)
+        happened = self.order_of("app%3Ddb", since)
+        self.assertEqual(happened, [(what, f"db-{number}") for number in range(3)
+                                    for what in ("made", "bound", "ready")])
+        places = self.places("app%3Ddb")
+        for pod, node in places.items():
+            claim = self.api.wait_for(f"{CLAIMS}/data-{pod}",
+                                      lambda got: got["status"]["phase"] == "Bound")
+            self.assertEqual(homes[claim["spec"]["volumeName"]], node, pod)
+        old = self.api.get(f"{PODS}/db-1")["metadata"]["uid"]
+        self.api.request("DELETE", f"{PODS}/db-1")
+        self.api.wait_for(PODS, lambda got: old not in {
+            pod["metadata"]["uid"] for pod in got["items"]})
+        self.wait_for_running("app%3Ddb", 3)
+        self.assertEqual(self.places("app%3Ddb"), places)
+
+    def places(self, selector):
+        return {pod["metadata"]["name"]: pod["spec"].get("nodeName")
+                for pod in self.api.get(f"{PODS}?labelSelector={selector}")["items"]}
+
+    def order_of(self, selector, since):
+        """What first happened to each pod: made, bound, ready."""
+        happened = []
+        for _, pod in self.api.changes(f"{PODS}?labelSelector={selector}", since):
+            for what, holds in (("made", True), ("bound", pod["spec"].get("nodeName")),
+                                ("ready", has_condition(pod, "Ready"))):
+                if holds and (what, pod["metadata"]["name"]) not in happened:
+                    happened.append((what, pod["metadata"]["name"]))
+        return happened
+
+    def wait_for_daemons(self, name, nodes):
+        """One of its pods on each of these nodes and no others, and nothing left to do."""
+        self.api.wait_for(f"{APPS}/daemonsets/{name}", lambda got: (
+            got["status"].get("observedGeneration") == got["metadata"]["generation"]
+            and got["status"]["desiredNumberScheduled"] == len(nodes)
+            and got["status"].get("numberReady") == len(nodes)))
+        pods = self.api.get(f"{PODS}?labelSelector=app%3D{name}")["items"]
+        self.assertEqual(sorted(pod["spec"]["nodeName"] for pod in pods), sorted(nodes))
+        for pod in pods:
+            required = pod["spec"]["affinity"]["nodeAffinity"][
+                "requiredDuringSchedulingIgnoredDuringExecution"]
+            self.assertEqual(required["nodeSelectorTerms"], on_node(pod["spec"]["nodeName"]))
+
+    def test_a_daemon_set_has_one_pod_on_each_node_that_it_tolerates(self):
+        nodes = [f"gpu-{number:04}" for number in range(1, 11)]
+        taints = [{"key": "example.com/kept", "value": "free", "effect": "NoSchedule"}]
+        self.api.request("PATCH", f"{NODES}/gpu-0004", {"spec": {"taints": taints}}, MERGE)
+        self.api.create(f"{APPS}/daemonsets", workload("agent"))
+        self.api.create(f"{APPS}/daemonsets", workload(
+            "everywhere", {"tolerations": [{"operator": "Exists"}]}))
+        untainted = [name for name in nodes if name != "gpu-0004"]
+        self.wait_for_daemons("agent", untainted)
+        self.wait_for_daemons("everywhere", nodes)
+        self.api.create(NODES, gpu_node(10))
+        self.wait_for_daemons("agent", [*untainted, "gpu-0011"])
+        self.wait_for_daemons("everywhere", [*nodes, "gpu-0011"])
+        self.api.request("PATCH", f"{NODES}/gpu-0004", {"spec": {"taints": None}}, MERGE)
+        self.wait_for_daemons("agent", [*nodes, "gpu-0011"])
+        for name in ("agent", "everywhere"):
+            self.api.request("DELETE", f"{APPS}/daemonsets/{name}")
+            self.api.wait_for(f"{PODS}?labelSelector=app%3D{name}", lambda got: not got["items"])
+        self.api.request("DELETE", f"{NODES}/gpu-0011")
+        self.api.wait_for(NODES, lambda got: len(got["items"]) == 10)
+
     def test_a_pod_that_fits_nowhere_says_why(self):
         self.apply("too-large.yaml")
         self.api.wait_for(f"{PODS}/too-large", lambda got: got["status"].get("conditions"))
@@ -130,19 +242,21 @@ class RunningCluster(unittest.TestCase):
 
     def test_what_is_written_into_the_capacity_of_a_node_becomes_allocatable(self):
         patch = {"status": {"capacity": {"example.com/nic": "3", "cpu": "200"}}}
-        self.api.request("PATCH", f"{NODES}/gpu-0002/status", patch, "application/merge-patch+json")
+        self.api.request("PATCH", f"{NODES}/gpu-0002/status", patch, MERGE)
         node = self.api.wait_for(
             f"{NODES}/gpu-0002",
             lambda got: got["status"]["allocatable"].get("example.com/nic") == "3")
         self.assertEqual(node["status"]["allocatable"]["cpu"], "192")
         patch["status"]["capacity"] = {"example.com/nic": "5"}
-        self.api.request("PATCH", f"{NODES}/gpu-0002/status", patch, "application/merge-patch+json")
+        self.api.request("PATCH", f"{NODES}/gpu-0002/status", patch, MERGE)
         self.api.wait_for(f"{NODES}/gpu-0002",
                           lambda got: got["status"]["allocatable"]["example.com/nic"] == "5")
 
     def test_every_node_has_a_heartbeat(self):
+        nodes = {f"gpu-{number:04}" for number in range(1, 11)}
         leases = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
-        self.api.wait_for(leases, lambda got: len(got["items"]) == 10)
+        self.api.wait_for(leases, lambda got: nodes <= {
+            lease["metadata"]["name"] for lease in got["items"]})
 
     def test_a_folder_has_one_cluster_at_most(self):
         done = subprocess.run(

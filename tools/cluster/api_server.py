@@ -34,6 +34,10 @@ class ApiServer:
     def request(self, method, path, body=None, content_type="application/json"):
         """The answer of the API server, as an object if it is JSON; urllib.error.HTTPError if it
         refuses. A body that is a text is sent as it is."""
+        text, is_json = self._ask(method, path, body, content_type)
+        return json.loads(text) if is_json else text
+
+    def _ask(self, method, path, body=None, content_type="application/json"):
         data = body if body is None or isinstance(body, str) else json.dumps(body)
         request = urllib.request.Request(
             self.server + path,
@@ -43,9 +47,8 @@ class ApiServer:
         )
         try:
             with urllib.request.urlopen(request, context=self._tls, timeout=30) as answer:
-                text = answer.read().decode()
                 is_json = answer.headers.get_content_type() == "application/json"
-                return json.loads(text) if is_json else text
+                return answer.read().decode(), is_json
         except urllib.error.HTTPError as error:
             error.add_note(error.read().decode())
             raise
@@ -85,6 +88,16 @@ class ApiServer:
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{path} stayed {json.dumps(last)[:2000]}")
             time.sleep(pause)
+
+    def changes(self, path, since):
+        """What became of the objects of a list after a version of it, in that order: pairs of
+        ADDED, MODIFIED or DELETED and the object as it was then."""
+        more = "&" if "?" in path else "?"
+        # The server ends the watch after a second; what had happened before comes at once.
+        text, _ = self._ask(
+            "GET", f"{path}{more}watch=1&resourceVersion={since}&timeoutSeconds=1")
+        told = [json.loads(line) for line in text.splitlines()]
+        return [(each["type"], each["object"]) for each in told]
 
     def apply(self, document, dry_run=False):
         """Makes an object be as one document of YAML says, and returns it. The server reads the
