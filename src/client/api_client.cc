@@ -22,6 +22,7 @@ constexpr Duration kWaitForCredentials = Duration::Milliseconds(100);
 constexpr int kMostCredentialWaits = 600;
 constexpr int kMostDoublings = 10;
 constexpr std::string_view kMayNotSend = "this process may not write any more";
+constexpr std::string_view kUnwanted = "not sent: somebody else was faster";
 constexpr int kStatusUnauthorized = 401, kStatusForbidden = 403, kStatusNotFound = 404,
               kStatusConflict = 409, kStatusTooMany = 429, kStatusServerError = 500;
 // An answer that is longer is no answer to anything that we ask.
@@ -160,7 +161,9 @@ bool ApiClient::MayWrite() const {
   return !stopped_ && (!options_.may_send || options_.may_send());
 }
 
-bool ApiClient::MaySend(const Call& call) const { return Reads(call) || MayWrite(); }
+bool ApiClient::MaySend(const Call& call) const {
+  return Reads(call) || (MayWrite() && (!call.wanted || call.wanted()));
+}
 
 void ApiClient::StopSending() {
   stopped_ = true;
@@ -223,7 +226,8 @@ void ApiClient::Send(const std::shared_ptr<Attempt>& attempt) {
   if (!MaySend(attempt->call)) {
     return loop_.Post([this, alive = alive_, attempt] {
       if (!*alive) return;
-      Finish(attempt, Error{ErrorKind::kUnavailable, std::string(kMayNotSend), {}});
+      Finish(attempt, MayWrite() ? Error{ErrorKind::kConflict, std::string(kUnwanted), {}}
+                                 : Error{ErrorKind::kUnavailable, std::string(kMayNotSend), {}});
     });
   }
   ++attempt->count;
@@ -237,6 +241,7 @@ void ApiClient::Send(const std::shared_ptr<Attempt>& attempt) {
   request.body = call.body;
   request.timeout = call.timeout;
   request.urgent = call.urgent;
+  request.wanted = call.wanted;
   // Who may not write may still look, so that goes another way.
   net::HttpClient& way = Reads(call) ? watches_ : *writes_;
   way.Send(std::move(request),

@@ -82,6 +82,9 @@ class ApiClient {
     // Whoever sends it says itself which right is missing, in better words than troubles() has.
     bool says_what_is_forbidden = false;
     std::string etag = {};  // of the answer that is known: 304 if it is still the same
+    // Of a call that changes something: asked before each attempt, when bytes can leave. False: it
+    // is given up, because somebody else was faster. Empty: it is always wanted.
+    std::function<bool()> wanted = {};
   };
   // What the server has certainly not acted upon (the connection could not be had, or it asks to
   // come back later) is sent again a few times, and after a 401 once with other credentials, if

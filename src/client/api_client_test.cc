@@ -139,6 +139,24 @@ TEST_F(ApiClientTest, NamesNoRuleWhereNoneIsMissingOrAnotherDoesIt) {
   EXPECT_THAT(said_, IsEmpty());
 }
 
+TEST_F(ApiClientTest, WhatIsNotWantedAnyMoreIsNeitherSentNorSentAgain) {
+  Connect();
+  std::vector<std::string> outcomes;
+  const auto send = [&] {
+    api_->Send({.method = "POST", .path = "/x", .wanted = [&] { return server_.asked().empty(); }},
+               [&](const Status& outcome) {
+                 outcomes.push_back(outcome.ok() ? "ok" : outcome.error().message);
+               });
+  };
+  server_.NextAnswer(429, JsonStatus(429, "later"), {{"retry-after", "0"}});
+  send();
+  ASSERT_TRUE(RunUntil(loop_, [&] { return outcomes.size() == 1; }));
+  send();
+  ASSERT_TRUE(RunUntil(loop_, [&] { return outcomes.size() == 2; }));
+  EXPECT_THAT(outcomes, ElementsAre("later", "not sent: somebody else was faster"));
+  EXPECT_EQ(server_.asked().size(), 1U);
+}
+
 TEST_F(ApiClientTest, SaysOnceWhichRuleIsMissing) {
   Connect();
   PodWriter pods(*api_);

@@ -22,15 +22,16 @@ std::string Moment(Time time) {
 
 }  // namespace
 
-void PodWriter::Bind(const PodName& pod, const std::string& node, Done done) {
+void PodWriter::Bind(const PodName& pod, const std::string& node, Done done,
+                     std::function<bool()> wanted) {
   api_.Send(
       {.method = "POST",
        .path = PathOf(pod) + "/binding",
        .body = fmt::format(
            R"({{"apiVersion":"v1","kind":"Binding","metadata":{{"namespace":{},"name":{},"uid":{}}},)"
            R"("target":{{"kind":"Node","name":{}}}}})",
-           QuotedText(pod.namespace_), QuotedText(pod.name), QuotedText(pod.uid),
-           QuotedText(node))},
+           QuotedText(pod.namespace_), QuotedText(pod.name), QuotedText(pod.uid), QuotedText(node)),
+       .wanted = std::move(wanted)},
       std::move(done));
 }
 

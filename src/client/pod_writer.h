@@ -28,7 +28,9 @@ class PodWriter {
 
   explicit PodWriter(ApiClient& api) : api_(api) {}
 
-  void Bind(const PodName& pod, const std::string& node, Done done);
+  // `wanted`: asked right before it is sent; see ApiClient::Call.
+  void Bind(const PodName& pod, const std::string& node, Done done,
+            std::function<bool()> wanted = {});
   // `nominated_node`: nullopt leaves it, empty clears it. Without a condition only that is written.
   void PatchStatus(const PodName& pod, const std::optional<PodCondition>& condition,
                    const std::optional<std::string>& nominated_node, Time now, Done done);

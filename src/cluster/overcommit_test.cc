@@ -38,5 +38,29 @@ TEST(IsOvercommitted, SaysWhetherTheNodeHasLessThanItsPodsAskFor) {
   }
 }
 
+TEST(IsTooMuch, LooksOnlyAtWhatThePodAsksFor) {
+  State state;
+  state.UpsertNode(NodeBuilder("n").Has("cpu", "2").Has("pods", "3"));
+  const PodId cpu = state.AddPod(PodBuilder("cpu").Asks("cpu", "3").On("n"));
+  const PodId idle = state.AddPod(PodBuilder("idle").Asks("cpu", "0").On("n"));
+  EXPECT_TRUE(IsTooMuch(state, cpu, Among::kBound));
+  EXPECT_FALSE(IsTooMuch(state, idle, Among::kBound));
+  state.AddPod(PodBuilder("third").On("n"));
+  EXPECT_FALSE(IsTooMuch(state, idle, Among::kBound));
+  state.AddPod(PodBuilder("fourth").On("n"));
+  EXPECT_TRUE(IsTooMuch(state, idle, Among::kBound)) << "a place is what every pod asks for";
+}
+
+TEST(IsTooMuch, LeavesOutThoseThatAreOnlyAssumedToCome) {
+  State state;
+  state.UpsertNode(NodeBuilder("n").Has("cpu", "2").Has("pods", "3"));
+  const PodId assumed = state.AddPod(PodBuilder("assumed").Asks("cpu", "1"));
+  state.Assume(assumed, state.nodes().Find("n"));
+  const PodId bound = state.AddPod(PodBuilder("bound").Asks("cpu", "2").On("n"));
+  EXPECT_TRUE(IsTooMuch(state, bound, Among::kAll));
+  EXPECT_FALSE(IsTooMuch(state, bound, Among::kBound));
+  EXPECT_TRUE(IsTooMuch(state, assumed, Among::kBound)) << "it comes itself";
+}
+
 }  // namespace
 }  // namespace knx::cluster

@@ -25,6 +25,13 @@ PodStanding Core::Standing(std::string_view uid) const {
   return IsOurs(id) ? PodStanding::kWaiting : PodStanding::kNotOurs;
 }
 
+bool Core::IsWanted(ActionId binding) const {
+  const auto awaited = awaited_.find(binding);
+  if (awaited == awaited_.end()) return false;
+  const PodId id = awaited->second;
+  return state_.pod(id).assumed && !IsCrowdedOut(id, flights_.at(id));
+}
+
 std::string Core::WhyWaiting(std::string_view uid) const {
   const PodId id = state_.pods().Find(uid);
   if (!id.valid()) return {};

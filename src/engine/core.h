@@ -41,6 +41,7 @@ class Core {
   [[nodiscard]] const std::vector<framework::Profile>& profiles() const { return profiles_; }
   [[nodiscard]] std::size_t preemptions() const { return evictions_.size(); }
   [[nodiscard]] PodStanding Standing(std::string_view uid) const;
+  [[nodiscard]] bool IsWanted(ActionId binding) const;
   [[nodiscard]] std::string WhyWaiting(std::string_view uid) const;
   [[nodiscard]] std::optional<Inquiry> Inquire(std::string_view uid);
   [[nodiscard]] std::optional<std::string> Verify() const;
@@ -60,6 +61,7 @@ class Core {
     ActionId action = 0;     // what it waits for
     Time deadline;
     bool asks_extender = true;          // to bind, if one does
+    bool crowded = false;               // others have taken room on its node meanwhile
     std::optional<std::size_t> binder;  // the extender that was asked to
     // It waits for the state to change rather than for an answer, and gives up then.
     std::optional<Time> recheck_until;
@@ -106,8 +108,11 @@ class Core {
   void Note(framework::EventKind kind) const {
     if (options_.observer != nullptr) options_.observer->OnEvent(kind);
   }
-  // The pod was put on its node by somebody else: is that too much for the node?
+  // The pod is bound, as the API server says: is that too much for its node?
   void NoteOvercommit(cluster::PodId id) const;
+  // Somebody else put a pod on the node: ours on the way there may have no room any more.
+  void NoteCrowd(cluster::NodeRow row);
+  [[nodiscard]] bool IsCrowdedOut(cluster::PodId id, const Flight& flight) const;
   [[nodiscard]] Departed Remember(cluster::PodId id) const;
   [[nodiscard]] framework::PodInEvent InEvent(const Departed& pod) const;
   [[nodiscard]] framework::PodInEvent InEvent(cluster::PodId id) const;

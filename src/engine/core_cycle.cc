@@ -222,6 +222,11 @@ void Core::SendBinding(PodId id, Time now) {
   const framework::Profile& profile = ProfileOf(id);
   const NodeRow row = state_.pod(id).node;
   Flight& flight = flights_.at(id);
+  if (IsCrowdedOut(id, flight)) {
+    FailedAttempt attempt;
+    attempt.error = true;
+    return FailOnNode(id, attempt, "somebody else has taken the room on the node", now);
+  }
   flight.step = Step::kBind;
   if (!options_.extenders.empty() && flight.asks_extender && BindByExtender(id, now)) return;
   for (flight.plugin = 0; flight.plugin < profile.bind.size(); ++flight.plugin) {

@@ -180,6 +180,7 @@ void Core::OnNewPod(const k8s::Pod& pod, Time now) {
     event.kind = EventKind::kAssignedPodAdd;
     event.pod = id;
     event.pod_now = InEvent(id);
+    NoteCrowd(state_.pod(id).node);
     NoteOvercommit(id);
     Tell(event, now);
     if (state_.pod(id).gang != nullptr) NoteMember(id, now);
@@ -235,7 +236,8 @@ void Core::OnBoundOutside(PodId id, cluster::NodeRow assumed_on, Time now) {
   conditions_.erase(id);
   failed_on_.erase(id);
   ForgetPlanFor(id);
-  if (state_.pod(id).node != assumed_on) NoteOvercommit(id);
+  if (state_.pod(id).node != assumed_on) NoteCrowd(state_.pod(id).node);
+  NoteOvercommit(id);
   ClusterEvent event;
   event.kind = EventKind::kAssignedPodAdd;
   event.pod = id;
@@ -246,9 +248,23 @@ void Core::OnBoundOutside(PodId id, cluster::NodeRow assumed_on, Time now) {
 
 void Core::NoteOvercommit(PodId id) const {
   if (options_.observer == nullptr) return;
-  const cluster::NodeRow row = state_.pod(id).node;
-  if (!cluster::IsOvercommitted(state_, row)) return;
+  // Ours that are on their way do not count: they may be given up yet, or else it is they who are
+  // too much, once they are bound.
+  if (!cluster::IsTooMuch(state_, id, cluster::Among::kBound)) return;
   options_.observer->OnOvercommit(state_, id);
+}
+
+void Core::NoteCrowd(cluster::NodeRow row) {
+  if (flights_.empty() || !cluster::IsOvercommitted(state_, row)) return;
+  for (const PodId other : state_.nodes().pods(row)) {
+    const auto flight = flights_.find(other);
+    if (flight != flights_.end()) flight->second.crowded = true;
+  }
+}
+
+// Only where somebody came in between: what a profile does not mind is not minded here either.
+bool Core::IsCrowdedOut(PodId id, const Flight& flight) const {
+  return flight.crowded && cluster::IsTooMuch(state_, id, cluster::Among::kAll);
 }
 
 void Core::OnAssignedPodChanged(PodId id, const cluster::PodChange& change, const Departed& before,

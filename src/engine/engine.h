@@ -54,6 +54,9 @@ class Engine {
   // Pods for which others are being evicted.
   [[nodiscard]] std::size_t preemptions() const;
   [[nodiscard]] PodStanding Standing(std::string_view uid) const;
+  // Whether a binding that waits to be sent still should be: not when somebody else has meanwhile
+  // bound the pod, or filled its node. One that is not sent is reported as failed.
+  [[nodiscard]] bool IsWanted(ActionId binding) const;
   // Why the pod waits, as its condition says or should; empty if it does not wait or was never
   // tried.
   [[nodiscard]] std::string WhyWaiting(std::string_view uid) const;

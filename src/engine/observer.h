@@ -36,7 +36,8 @@ class Observer {
   virtual void OnPreemption(std::size_t /*victims*/) {}
   // Somebody else bound a pod of ours, before our binding was sent.
   virtual void OnForeignBind(const cluster::State& /*state*/, cluster::PodId /*pod*/) {}
-  // Somebody else put the pod on a node that now has less than its pods ask for.
+  // The pod was bound to a node that has less than those bound to it ask for: somebody else put
+  // pods there, too.
   virtual void OnOvercommit(const cluster::State& /*state*/, cluster::PodId /*pod*/) {}
 };
 

@@ -154,6 +154,23 @@ TEST_F(ObserverTest, SomebodyElseWasFasterAndTheNodeIsNowTooFull) {
   EXPECT_THAT(listener_.heard, ElementsAre("foreign bind of ours", "too much: ours"));
 }
 
+TEST_F(ObserverTest, TooMuchIsWhoeverIsBoundLast) {
+  harness_.Node(Node("n", "1"));
+  harness_.Pod(PodBuilder("ours").Asks("cpu", "1"));
+  harness_.Schedule();
+  harness_.Pod(PodBuilder("theirs").Asks("cpu", "1").On("n"));
+  EXPECT_THAT(listener_.heard, IsEmpty()) << "ours is on its way only";
+  harness_.Pod(PodBuilder("ours").Asks("cpu", "1").On("n"));
+  EXPECT_THAT(listener_.heard, ElementsAre("too much: ours"));
+}
+
+TEST_F(ObserverTest, WhoAsksForNothingIsNotTooMuch) {
+  harness_.Node(Node("n", "1"));
+  harness_.Pod(PodBuilder("large").Asks("cpu", "2").On("n"));
+  harness_.Pod(PodBuilder("idle").On("n"));
+  EXPECT_THAT(listener_.heard, ElementsAre("too much: large"));
+}
+
 TEST_F(ObserverTest, OurOwnBindingIsNeitherForeignNorTooMuch) {
   harness_.Node(Node("n", "1"));
   harness_.Pod(PodBuilder("p").Asks("cpu", "1"));

@@ -144,7 +144,7 @@ void Narrator::OnForeignBind(const cluster::State& state, cluster::PodId pod) {
 
 void Narrator::OnOvercommit(const cluster::State& state, cluster::PodId pod) {
   metrics_.Overcommitted();
-  log_.Info(0, "A node has less than its pods ask for, since somebody else bound one there",
+  log_.Info(0, "A pod is bound to a node that has less than its pods ask for",
             {{"node", state.nodes().name(state.pod(pod).node)}, {"pod", NameIn(state, pod)}});
 }
 

@@ -224,7 +224,8 @@ void Scheduler::Finished(engine::ActionId id, const Status& outcome) {
 void Scheduler::CarryOut(engine::ActionId id, const engine::BindPod& bind) {
   pods_.Bind(NameOf(bind.pod), bind.node,
              narrator_.Timed(ApiCall::kBinding,
-                             [this, id](const Status& outcome) { Finished(id, outcome); }));
+                             [this, id](const Status& outcome) { Finished(id, outcome); }),
+             [this, alive = alive_, id] { return *alive && engine_.IsWanted(id); });
 }
 
 void Scheduler::CarryOut(engine::ActionId id, const engine::PatchPodStatus& patch) {

@@ -76,6 +76,13 @@ bool HttpClient::SendNext(Links::iterator link) {
   if (queue.empty()) return false;
   Waiting next = std::move(queue.front());
   queue.pop_front();
+  if (next.request.wanted && !next.request.wanted()) {
+    loop_.Post([alive = alive_, sink = std::shared_ptr<ResponseSink>(std::move(next.sink))] {
+      const Error error{ErrorKind::kConflict, "not sent: somebody else was faster", {}};
+      if (*alive) sink->OnDone(error, true);
+    });
+    return true;
+  }
   auto forwarder = std::make_unique<Forwarder>(*this, next.id, std::move(next.sink));
   Forwarder& kept = *forwarder;
   std::unique_ptr<ResponseSink> sink = std::move(forwarder);

@@ -57,6 +57,24 @@ class HttpClientTest : public ::testing::Test {
   HttpClient::RequestId last_id_ = 0;
 };
 
+TEST_F(HttpClientTest, WhatIsNotWantedAnyMoreIsNotSent) {
+  std::vector<std::string> paths;
+  Serve({}, [&](const Asked& asked) {
+    paths.push_back(asked.path);
+    server_->Answer(asked, 200, "");
+  });
+  Connect();
+  bool wanted = true;
+  const auto first = Send({.path = "/first", .wanted = [&] { return wanted; }});
+  const auto second = Get("/second");
+  EXPECT_EQ(first->dones, 0);
+  wanted = false;
+  ASSERT_TRUE(Done({first, second}));
+  EXPECT_EQ(paths, std::vector<std::string>{"/second"});
+  EXPECT_TRUE(first->unsent);
+  EXPECT_EQ(first->error, "not sent: somebody else was faster");
+}
+
 TEST_F(HttpClientTest, CarriesARequestThereAndItsAnswerBack) {
   Asked got;
   Serve({}, [&](const Asked& asked) {

@@ -1,6 +1,7 @@
 // Requests and responses of HTTP, as values and callbacks.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -26,6 +27,9 @@ struct Request {
   Duration timeout = {};
   // Where requests have to wait, those that are not urgent wait for the others.
   bool urgent = true;
+  // Asked right before it is sent; false: it is not, because somebody else was faster, and the sink
+  // is told. Empty: it is always.
+  std::function<bool()> wanted = {};
 };
 
 // Gets a response, in pieces as they arrive. OnDone is called once, last, and always.

@@ -144,7 +144,8 @@ inline constexpr MetricSpec kOvercommittedNodes{"kubenexus_overcommitted_nodes",
                                                 "Nodes whose pods ask for more than there is."};
 inline constexpr MetricSpec kOvercommits{
     "kubenexus_overcommits_total", kCounter,
-    "Pods that somebody else put on a node which then had less than its pods ask for."};
+    "Pods that were bound to a node which then had less than its pods ask for, by us or by others: "
+    "what several schedulers can do together."};
 inline constexpr MetricSpec kForeignBinds{
     "kubenexus_foreign_binds_total", kCounter,
     "Pods of ours that somebody else bound before our binding was sent; ours was given up."};

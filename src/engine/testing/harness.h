@@ -77,6 +77,10 @@ class Harness {
     engine_->Handle(ActionFinished{action, std::move(failure)}, now_);
     Collect();
   }
+  // Of a pod whose binding nobody answered yet.
+  [[nodiscard]] bool IsWanted(const std::string& pod) const {
+    return engine_->IsWanted(bindings_.at(pod));
+  }
   // The eviction of a pod that nobody answered yet. Without a failure the pod is gone at once.
   void FinishEviction(const std::string& pod, std::optional<std::string> failure = std::nullopt) {
     const ActionId action = evictions_.at(pod);
