@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "control_plane"))
 
 from control_plane import ControlPlane  # noqa: E402
-from live_test import Scheduler, pod  # noqa: E402
+from live_test import Scheduler  # noqa: E402
 
 LOAD = ROOT / "bin" / "live-load"
 PODS = "/api/v1/namespaces/bench/pods"
@@ -110,40 +110,6 @@ class ManyPods(unittest.TestCase):
             after = places(plane)
             self.assertEqual({name: after[name] for name in seen}, seen)
             self.assertEqual(too_full(plane), [])
-
-    def test_kube_scheduler_beside_it_is_counted_and_left_alone(self):
-        with ControlPlane(WITHOUT_OTHERS) as plane, contextlib.ExitStack() as stack:
-            config = plane.folder / "ours.yaml"
-            config.write_text("apiVersion: kubescheduler.config.k8s.io/v1\n"
-                              "kind: KubeSchedulerConfiguration\n"
-                              "leaderElection: {leaderElect: false}\n"
-                              "profiles: [{schedulerName: kubenexus}]\n", "utf-8")
-            load(plane, "fill", "--nodes=100", "--pods=1500")  # theirs
-            for i in range(1500):
-                plane.create("/api/v1/namespaces/default/pods",
-                             pod(f"ours-{i}", schedulerName="kubenexus"))
-            kube = subprocess.Popen(
-                [ROOT / "bin" / "knx-control-plane", "kube-scheduler", "--secure-port=0",
-                 f"--kubeconfig={plane.folder}/kube-scheduler.kubeconfig", "--leader-elect=false",
-                 "--kube-api-qps=5000", "--kube-api-burst=5000"],
-                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=plane.folder)
-            stack.callback(kube.wait)
-            stack.callback(kube.kill)
-            stack.enter_context(Scheduler(plane, f"--config={config}"))
-            end = time.monotonic() + 120
-            while True:
-                pods = every(plane, "/api/v1/pods")
-                if all(p["spec"].get("nodeName") for p in pods):
-                    break
-                self.assertLess(time.monotonic(), end, "not all are bound in time")
-                time.sleep(1)
-            crowded = too_full(plane)
-            print(f"two schedulers at once filled {len(crowded)} of 100 nodes too much, "
-                  f"{100 * len(crowded) / 3000:.2f} % of 3000 bindings", file=sys.stderr)
-            events = every(plane, "/apis/events.k8s.io/v1/events")
-            by = collections.Counter((e["reportingController"], e["regarding"]["name"][:4])
-                                     for e in events if e["reason"] == "Scheduled")
-            self.assertEqual(set(by), {("default-scheduler", "pod-"), ("kubenexus", "ours")}, by)
 
 
 if __name__ == "__main__":

@@ -159,10 +159,11 @@ class Texts(unittest.TestCase):
 
 
 @contextlib.contextmanager
-def kube_scheduler(plane):
+def kube_scheduler(plane, *flags):
     process = subprocess.Popen(
         [ROOT / "bin" / "knx-control-plane", "kube-scheduler", "--secure-port=0",
-         f"--kubeconfig={plane.folder}/kube-scheduler.kubeconfig", "--leader-elect=false"],
+         f"--kubeconfig={plane.folder}/kube-scheduler.kubeconfig", "--leader-elect=false",
+         *flags],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=plane.folder)
     try:
         yield

@@ -1,0 +1,137 @@
+"""kube-scheduler beside kubenexus-scheduler, each with pods of its own, on nodes of both."""
+
+import collections
+import contextlib
+import pathlib
+import re
+import sys
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "control_plane"))
+
+from control_plane import ControlPlane  # noqa: E402
+from live_test import PODS, condition, node, pod  # noqa: E402
+from many_pods_test import WITHOUT_OTHERS, every, load, too_full  # noqa: E402
+from pages_test import Serving  # noqa: E402
+from texts_test import kube_scheduler  # noqa: E402
+
+NODES = "/api/v1/nodes"
+NODE_COUNT, PLACES = 20, 10  # small nodes, that are full soon
+EACH = NODE_COUNT * PLACES  # pods of each scheduler: twice as many as there is room for
+FAST = ("--kube-api-qps=5000", "--kube-api-burst=5000")
+CONFIG = """apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+leaderElection: {leaderElect: false}
+profiles: [{schedulerName: kubenexus}]
+"""
+
+
+@contextlib.contextmanager
+def both(plane):
+    """Gives ours; theirs takes what says nothing else."""
+    config = plane.folder / "ours.yaml"
+    config.write_text(CONFIG, "utf-8")
+    with kube_scheduler(plane, *FAST), Serving(plane, f"--config={config}") as ours:
+        yield ours
+
+
+def pods_of_both():
+    """Taking turns, so that both have something to do all the time."""
+    return [one for i in range(EACH)
+            for one in (pod(f"ours-{i}", schedulerName="kubenexus"), pod(f"theirs-{i}"))]
+
+
+def nodes():
+    return [node(f"n{i}", cpu="1") for i in range(NODE_COUNT)]  # a pod asks for a tenth
+
+
+class TwoSchedulers(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.plane = cls.enterClassContext(ControlPlane(WITHOUT_OTHERS))
+        cls.admin = (cls.plane.folder / "admin.token").read_text("ascii")
+        cls.ours = cls.enterClassContext(both(cls.plane))
+
+    def setUp(self):
+        for path in (PODS, NODES):
+            self.plane.request("DELETE", f"{path}?gracePeriodSeconds=0")
+        for name in ("ours", "theirs"):  # Who is told to wait is there.
+            scheduler = {"schedulerName": "kubenexus"} if name == "ours" else {}
+            self.plane.create(PODS, pod(name, **scheduler))
+            self.plane.wait_for(f"{PODS}/{name}", condition)
+            self.plane.request("DELETE", f"{PODS}/{name}")
+        self.wait_until(lambda: self.metric("kubenexus_overcommitted_nodes") == 0)
+        self.counted_before = self.metric("kubenexus_overcommits_total")
+
+    def metric(self, name):
+        status, text = self.ours.get("/metrics", token=self.admin)
+        self.assertEqual(status, 200, text)
+        return int(re.search(rf"^{name} (\d+)$", text, re.M).group(1))
+
+    def wait_until(self, holds, seconds=60):
+        end = time.monotonic() + seconds
+        while not holds():
+            self.assertLess(time.monotonic(), end, "it did not come true in time")
+            time.sleep(0.2)
+
+    def counts(self):
+        """How many pods each node has, as soon as all are full and nothing happens any more."""
+        last = None
+        def settled():
+            nonlocal last
+            before, last = last, collections.Counter(
+                p["spec"]["nodeName"] for p in every(self.plane, PODS) if p["spec"].get("nodeName"))
+            return (before == last and len(last) == NODE_COUNT and min(last.values()) >= PLACES)
+        self.wait_until(settled)
+        return last
+
+    def check_and_print(self, what):
+        counts = self.counts()
+        excess = {name: count - PLACES for name, count in counts.items() if count > PLACES}
+        total, bound = sum(excess.values()), sum(counts.values())
+        # Pods are all alike here and none goes, so that each one too many was counted when it came:
+        # not one less, and not one more. Ours that are given up in time are in neither number.
+        self.wait_until(lambda: self.metric("kubenexus_overcommits_total")
+                        - self.counted_before >= total, seconds=10)
+        self.assertEqual(self.metric("kubenexus_overcommits_total") - self.counted_before, total)
+        self.assertEqual(self.metric("kubenexus_overcommitted_nodes"), len(excess))
+        print(f"two schedulers at once, {what}: {total} of {bound} pods are too many, "
+              f"{100 * total / bound:.1f} %, on {len(excess)} of {NODE_COUNT} nodes",
+              file=sys.stderr)
+        return total
+
+    def test_pods_that_come_while_nodes_become_full(self):
+        self.plane.create_many(NODES, nodes())
+        self.plane.create_many(PODS, pods_of_both())
+        self.check_and_print("pods come one after the other")
+
+    def test_nodes_that_come_while_pods_of_both_wait(self):
+        self.plane.create_many(PODS, pods_of_both())
+        self.plane.wait_for(PODS, lambda got: all(map(condition, got["items"])))
+        time.sleep(2)  # Then nobody holds pods back any more, and both take the same node at once.
+        self.plane.create_many(NODES, nodes())
+        self.assertGreater(self.check_and_print("nodes come, for which pods of both wait"), 0)
+
+
+class SideBySide(unittest.TestCase):
+    def test_kube_scheduler_is_counted_and_left_alone(self):
+        with ControlPlane(WITHOUT_OTHERS) as plane:
+            load(plane, "fill", "--nodes=100", "--pods=1500")  # theirs
+            plane.create_many(PODS, [pod(f"ours-{i}", schedulerName="kubenexus")
+                                     for i in range(1500)])
+            with both(plane):
+                end = time.monotonic() + 120
+                while not all(p["spec"].get("nodeName") for p in every(plane, "/api/v1/pods")):
+                    self.assertLess(time.monotonic(), end, "not all are bound in time")
+                    time.sleep(1)
+            self.assertEqual(too_full(plane), [], "there is room enough for all")
+            events = every(plane, "/apis/events.k8s.io/v1/events")
+            by = collections.Counter((e["reportingController"], e["regarding"]["name"][:4])
+                                     for e in events if e["reason"] == "Scheduled")
+            self.assertEqual(set(by), {("default-scheduler", "pod-"), ("kubenexus", "ours")}, by)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
