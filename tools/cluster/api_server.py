@@ -56,6 +56,13 @@ class ApiServer:
     def get(self, path):
         return self.request("GET", path)
 
+    def stream(self, path, accept):
+        """The bytes of an answer to their end, for example those of a watch."""
+        headers = {**self._headers("application/json"), "Accept": accept}
+        request = urllib.request.Request(self.server + path, headers=headers)
+        with urllib.request.urlopen(request, context=self._tls, timeout=120) as answer:
+            return answer.read()
+
     def create(self, path, body):
         return self.request("POST", path, body)
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -325,7 +326,12 @@ void Http2Server::Begin(const Asked& asked, int status, const Headers& headers) 
 void Http2Server::Write(const Asked& asked, std::string_view bytes) {
   Connection* connection = Find(asked.connection);
   if (connection == nullptr || !connection->streams.contains(asked.stream)) return;
-  connection->streams[asked.stream].answer += bytes;
+  Connection::Stream& stream = connection->streams[asked.stream];
+  // A watch goes on for good; what was sent of it is not kept for long.
+  if (stream.answered > stream.answer.size() / 2) {
+    stream.answer.erase(0, std::exchange(stream.answered, 0));
+  }
+  stream.answer += bytes;
   nghttp2_session_resume_data(connection->session, asked.stream);
   FlushSoon(asked.connection);
 }
