@@ -12,16 +12,16 @@ int main(int argc, char** argv) {
   LiveLoad load;
   std::string shape = "plain", what;
   const std::map<std::string, std::function<knx::Status(const LiveLoad&)>> known = {
-      {"fill", Fill}, {"bind", BindAll}, {"watch", WatchAll}, {"arrive", Arrive}};
+      {"fill", Fill}, {"bind", BindAll}, {"watch", WatchAll}, {"arrive", Arrive}, {"storm", Storm}};
   CLI::App app{"Nodes and pods for a scheduler on a real API server, and what it does with them."};
-  app.add_option("what", what, "fill, bind, watch or arrive")->required();
+  app.add_option("what", what, "fill, bind, watch, arrive or storm")->required();
   app.add_option("--kubeconfig", load.kubeconfig, "The API server")->required();
   app.add_option("--shape", shape, "plain, spread, affinity or preemption");
   app.add_option("--nodes", load.nodes, "Nodes of the cluster");
   app.add_option("--present", load.present, "Pods that are on nodes already");
   app.add_option("--pods", load.pods, "Pods to be placed");
   app.add_option("--at-a-time", load.at_a_time, "Calls on their way");
-  app.add_option("--rate", load.rate, "Pods that arrive in a second");
+  app.add_option("--rate", load.rate, "Pods that arrive in a second, or updates");
   app.add_option("--timeout", load.timeout_seconds, "Seconds");
   app.add_flag("--bind", load.bind, "Bind what arrives");
   CLI11_PARSE(app, argc, argv);
@@ -29,8 +29,9 @@ int main(int argc, char** argv) {
   const auto found = known.find(what);
   const auto parsed = LiveShapeOf(shape);
   if (found == known.end() || !parsed.ok()) {
-    std::fprintf(stderr, "live-load: %s\n",
-                 parsed.ok() ? "say fill, bind, watch or arrive" : parsed.error().message.c_str());
+    std::fprintf(
+        stderr, "live-load: %s\n",
+        parsed.ok() ? "say fill, bind, watch, arrive or storm" : parsed.error().message.c_str());
     return 2;
   }
   load.shape = *parsed;

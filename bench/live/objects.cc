@@ -34,6 +34,14 @@ Speech SpeechOf(LiveShape shape) {
   return {};
 }
 
+std::string PresentPodNameOf(int i) { return fmt::format("present-{:06}", i); }
+
+std::string ConditionPatch(std::string_view status, int count) {
+  return fmt::format(
+      R"({{"status":{{"conditions":[{{"type":"Ready","status":"{}","message":"update {}"}}]}}}})",
+      status, count);
+}
+
 std::string PodText(std::string_view name, std::string_view space, std::string_view cpu,
                     const Speech& speech, std::string_view more) {
   return fmt::format(
@@ -89,8 +97,20 @@ std::string PresentPodJson(LiveShape shape, int i, int nodes) {
   const bool victim = shape == LiveShape::kPreemption;
   // Those of the spread are plain, as in kube-scheduler's benchmark.
   const Speech speech = shape == LiveShape::kSpread ? Speech{} : SpeechOf(shape);
-  return PodText(fmt::format("present-{:06}", i), kPresent, victim ? "900m" : "100m", speech,
+  return PodText(PresentPodNameOf(i), kPresent, victim ? "900m" : "100m", speech,
                  fmt::format(R"(,"nodeName":"{}")", NodeNameOf(i % nodes)));
+}
+
+std::string NodeStatusPath(int i) { return fmt::format("/api/v1/nodes/{}/status", NodeNameOf(i)); }
+
+std::string PresentPodStatusPath(int i) {
+  return fmt::format("/api/v1/namespaces/{}/pods/{}/status", kPresent, PresentPodNameOf(i));
+}
+
+std::string SignOfLifeJson(int count) { return ConditionPatch("True", count); }
+
+std::string ReadinessJson(int count, bool ready) {
+  return ConditionPatch(ready ? "True" : "False", count);
 }
 
 }  // namespace knx::bench

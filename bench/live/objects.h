@@ -27,4 +27,10 @@ std::string PodJson(LiveShape shape, int i);
 // A pod that is on a node when the run begins.
 std::string PresentPodJson(LiveShape shape, int i, int nodes);
 
+std::string NodeStatusPath(int i);
+std::string PresentPodStatusPath(int i);
+// Patches of statuses, each different from the one before.
+std::string SignOfLifeJson(int count);
+std::string ReadinessJson(int count, bool ready);
+
 }  // namespace knx::bench

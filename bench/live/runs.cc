@@ -173,24 +173,43 @@ Status WatchAll(const LiveLoad& load) {
 
 namespace {
 
-// Creates one pod after the other at a steady rate; whoever wants to hears when each is there.
-class Arrivals {
+// Calls back so many times, at a steady rate.
+class Pace {
  public:
-  Arrivals(Stage& stage, const LiveLoad& load, std::function<void(int)> created)
-      : stage_(stage), load_(load), created_(std::move(created)), start_(net::EventLoop::Now()) {
+  Pace(net::EventLoop& loop, int rate, int count, std::function<void(int)> each)
+      : loop_(loop), rate_(rate), count_(count), each_(std::move(each)) {
     Next();
   }
-  [[nodiscard]] const std::map<std::string, Time>& sent() const { return sent_; }
+  [[nodiscard]] Time start() const { return start_; }
 
  private:
   [[nodiscard]] Time Due(int i) const {
-    return start_ + Duration::Nanoseconds(std::int64_t{1'000'000'000} * i / load_.rate);
+    return start_ + Duration::Nanoseconds(std::int64_t{1'000'000'000} * i / rate_);
   }
   void Next() {
-    for (; next_ < load_.pods && Due(next_) <= net::EventLoop::Now(); ++next_) CreateOne(next_);
-    if (next_ == load_.pods) return;
-    stage_.loop().After(Due(next_) - net::EventLoop::Now(), [this] { Next(); });
+    for (; next_ < count_ && Due(next_) <= net::EventLoop::Now(); ++next_) each_(next_);
+    if (next_ == count_) return;
+    loop_.After(Due(next_) - net::EventLoop::Now(), [this] { Next(); });
   }
+
+  net::EventLoop& loop_;
+  int rate_, count_;
+  std::function<void(int)> each_;
+  Time start_ = net::EventLoop::Now();
+  int next_ = 0;
+};
+
+// Creates one pod after the other at a steady rate; whoever wants to hears when each is there.
+class Arrivals {
+ public:
+  Arrivals(Stage& stage, const LiveLoad& load, int rate, std::function<void(int)> created)
+      : stage_(stage),
+        load_(load),
+        created_(std::move(created)),
+        pace_(stage.loop(), rate, load.pods, [this](int i) { CreateOne(i); }) {}
+  [[nodiscard]] const std::map<std::string, Time>& sent() const { return sent_; }
+
+ private:
   void CreateOne(int i) {
     sent_[PodNameOf(i)] = net::EventLoop::Now();
     stage_.Create(PodsPath(kMeasured), PodJson(load_.shape, i), [this, i](const Status& outcome) {
@@ -202,10 +221,17 @@ class Arrivals {
   Stage& stage_;
   const LiveLoad& load_;
   std::function<void(int)> created_;
-  Time start_;
-  int next_ = 0;
   std::map<std::string, Time> sent_;
+  Pace pace_;
 };
+
+// How long it took from each of them until the pod of the name was bound.
+std::vector<Duration> WaitsSince(const std::map<std::string, Time>& begin, const Watcher& watcher) {
+  std::vector<Duration> waits;
+  for (const auto& [name, when] : watcher.bound()) waits.push_back(when - begin.at(name));
+  std::sort(waits.begin(), waits.end());
+  return waits;
+}
 
 double MillisecondsAt(const std::vector<Duration>& sorted, double share) {
   const auto at = static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1));
@@ -230,7 +256,8 @@ Status Arrive(const LiveLoad& load) {
       Watcher::Callbacks{
           .watching =
               [&] {
-                if (!arrivals) arrivals = std::make_unique<Arrivals>(*stage, load, created);
+                if (arrivals) return;
+                arrivals = std::make_unique<Arrivals>(*stage, load, load.rate, created);
               },
           .news =
               [&] {
@@ -240,14 +267,87 @@ Status Arrive(const LiveLoad& load) {
               },
           .trouble = [&](std::string_view what) { stage->Fail(std::string(what)); }});
   KNX_TRY_DONE(stage->Run());
-  std::vector<Duration> waits;
-  for (const auto& [name, when] : watcher->bound()) {
-    waits.push_back(when - arrivals->sent().at(name));
-  }
-  std::sort(waits.begin(), waits.end());
+  const std::vector<Duration> waits = WaitsSince(arrivals->sent(), *watcher);
   Say(fmt::format(R"({{"p50_ms":{:.3f},"p90_ms":{:.3f},"p99_ms":{:.3f}}})",
                   MillisecondsAt(waits, 0.5), MillisecondsAt(waits, 0.9),
                   MillisecondsAt(waits, 0.99)));
+  return Ok();
+}
+
+namespace {
+
+// Many small changes of what is there: now a node gives a sign of life, now a pod has become ready
+// or is not any more.
+class Updates {
+ public:
+  Updates(Stage& stage, const LiveLoad& load, std::function<void()> all_done)
+      : stage_(stage),
+        load_(load),
+        all_done_(std::move(all_done)),
+        wanted_(load.rate * load.pods),
+        pace_(stage.loop(), load.rate, wanted_, [this](int i) { SendOne(i); }) {}
+  [[nodiscard]] bool done() const { return answered_ == wanted_; }
+  [[nodiscard]] double per_second() const { return answered_ / (last_ - pace_.start()).seconds(); }
+
+ private:
+  void SendOne(int i) {
+    const int which = i / 2;
+    const bool of_node = i % 2 == 0;
+    stage_.api().Send(
+        {.method = "PATCH",
+         .path = of_node ? NodeStatusPath(which % load_.nodes)
+                         : PresentPodStatusPath(which % load_.present),
+         .body = of_node ? SignOfLifeJson(i) : ReadinessJson(i, which / load_.present % 2 == 0),
+         .content_type = "application/strategic-merge-patch+json",
+         .urgent = false},
+        [this](const Status& outcome) {
+          if (!outcome.ok()) return stage_.Fail(outcome.error().ToString());
+          ++answered_;
+          last_ = net::EventLoop::Now();
+          if (done()) all_done_();
+        });
+  }
+
+  Stage& stage_;
+  const LiveLoad& load_;
+  std::function<void()> all_done_;
+  int wanted_, answered_ = 0;
+  Time last_;
+  Pace pace_;
+};
+
+}  // namespace
+
+Status Storm(const LiveLoad& load) {
+  KNX_TRY(const std::unique_ptr<Stage> stage, Stage::Make(load));
+  std::map<std::string, Time> created;
+  std::unique_ptr<Arrivals> canaries;
+  std::unique_ptr<Updates> updates;
+  std::unique_ptr<Watcher> watcher;
+  const auto end_when_done = [&] {
+    const bool all = watcher->bound().size() == static_cast<std::size_t>(load.pods);
+    // Of the last canary, the answer may come after the news.
+    if (all && created.size() == watcher->bound().size() && updates->done()) stage->loop().Stop();
+  };
+  const auto begin = [&] {
+    if (updates) return;
+    updates = std::make_unique<Updates>(*stage, load, end_when_done);
+    canaries = std::make_unique<Arrivals>(*stage, load, 1, [&](int i) {
+      created[PodNameOf(i)] = net::EventLoop::Now();
+      end_when_done();
+    });
+  };
+  watcher = std::make_unique<Watcher>(
+      stage->loop(), stage->api(),
+      Watcher::Callbacks{
+          .watching = begin, .news = end_when_done, .trouble = [&](std::string_view what) {
+            stage->Fail(std::string(what));
+          }});
+  KNX_TRY_DONE(stage->Run());
+  Say(fmt::format(
+      R"({{"updates_per_s":{:.1f},"slowest_ms":{:.3f},"slowest_since_created_ms":{:.3f}}})",
+      updates->per_second(), MillisecondsAt(WaitsSince(canaries->sent(), *watcher), 1),
+      MillisecondsAt(WaitsSince(created, *watcher), 1)));
   return Ok();
 }
 

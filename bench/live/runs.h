@@ -14,7 +14,7 @@ struct LiveLoad {
   LiveShape shape = LiveShape::kPlain;
   int nodes = 0, present = 0, pods = 0;
   int at_a_time = 100;
-  int rate = 0;       // pods a second
+  int rate = 0;       // pods a second; in a storm updates
   bool bind = false;  // also bind what arrives
   int timeout_seconds = 600;
 };
@@ -27,5 +27,8 @@ Status BindAll(const LiveLoad& load);
 Status WatchAll(const LiveLoad& load);
 // Creates pods at a steady rate and sees how long it takes until each is bound.
 Status Arrive(const LiveLoad& load);
+// Updates nodes and present pods at a steady rate, while a pod comes every second, and sees how
+// long the slowest of these takes until it is bound: since it was sent, and since it was there.
+Status Storm(const LiveLoad& load);
 
 }  // namespace knx::bench
