@@ -22,6 +22,7 @@ class PlayedCluster {
   PlayedCluster(const Recording& recording, const Size& size)
       : recording_(recording), size_(size) {}
 
+  [[nodiscard]] const Size& size() const { return size_; }
   // Everything that is there, as the begin of a watch tells it.
   [[nodiscard]] News Everything() const;
   // One more thing happens.

@@ -33,6 +33,8 @@ constexpr Duration kBetweenCanaries = Duration::Seconds(1), kCanaryLimit = Durat
 constexpr Duration kCalm = Duration::Seconds(4), kIdle = Duration::Seconds(2);
 constexpr Duration kPatience = Duration::Seconds(30);
 constexpr Duration kTick = Duration::Milliseconds(2), kBetweenSamples = Duration::Milliseconds(20);
+// However often a pod is tried, little is written of it: the counts of its event, when they double.
+constexpr std::int64_t kMostRemarksOnAPod = 20;
 constexpr double kMostGrowth = 2.0, kReturned = 1.2, kIdleShare = 0.1;
 
 struct Wanted {
@@ -71,6 +73,7 @@ class Storm {
   [[nodiscard]] std::int64_t Peak(const Span& span) const;
   [[nodiscard]] Duration WaitedBetween(Time begin, Time end) const;
   void JudgeCanaries();
+  void JudgeWrites();
   void JudgeMemory(std::int64_t steady, std::int64_t peak);
   void JudgeState();
   void End();
@@ -155,6 +158,7 @@ std::vector<std::string> Storm::Run() {
       static_cast<double>(told_bytes_) / 1024.0 / static_cast<double>(told_), wanted_.encoding,
       100.0 * cost.seconds() / wanted_.seconds, cost.seconds() * 1e6 / static_cast<double>(told_));
   JudgeCanaries();
+  JudgeWrites();
   JudgeMemory(steady, Peak(storm));
   JudgeState();
   End();
@@ -205,6 +209,14 @@ void Storm::JudgeCanaries() {
       "{} canaries took more than a second: the machine is busy; less what was waited for a "
       "processor, the slowest took {:.1f} ms\n",
       late, Milliseconds(slowest_alone));
+}
+
+void Storm::JudgeWrites() {
+  const auto pods = static_cast<std::int64_t>(server_.canaries().size()) + cluster_.size().waiting;
+  fmt::print("{} events and conditions written\n", server_.remarks());
+  if (server_.remarks() > kMostRemarksOnAPod * pods) {
+    wrong_.emplace_back("a storm of news became a storm of writes");
+  }
 }
 
 void Storm::JudgeMemory(std::int64_t steady, std::int64_t peak) {

@@ -52,7 +52,9 @@ void StormServer::OnAsked(const Asked& asked) {
   const bool event = asked.method == "POST" && path.ends_with("/events");
   const bool again = asked.method == "PATCH" && path.find("/events/") != std::string_view::npos;
   const bool condition = asked.method == "PATCH" && path.ends_with("/status");
-  const bool known = event || again || condition || path == "/version";
+  const bool remark = event || again || condition;
+  const bool known = remark || path == "/version";
+  if (remark) ++remarks_;
   if (!known) wrong_.push_back(fmt::format("{} {}", asked.method, path));
   http_.Answer(asked, known ? (event ? kCreated : kOk) : kMissing, "{}");
 }

@@ -1,6 +1,7 @@
 // Plays the API server to a daemon: tells it of the cluster, and hears what it binds.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,6 +29,8 @@ class StormServer {
   // A pod that wants a node; those that have one are there for some seconds.
   void SendCanary();
   [[nodiscard]] const std::vector<Canary>& canaries() const { return canaries_; }
+  // Events and conditions that it wrote.
+  [[nodiscard]] std::int64_t remarks() const { return remarks_; }
   // What no scheduler should have asked for.
   [[nodiscard]] const std::vector<std::string>& wrong() const { return wrong_; }
 
@@ -43,6 +46,7 @@ class StormServer {
   PlayedCluster& cluster_;
   std::optional<Asked> nodes_, pods_;  // the first ones who watch them
   std::vector<Canary> canaries_;
+  std::int64_t remarks_ = 0;
   std::vector<std::string> wrong_;
   net::testing::Http2Server http_;
 };
