@@ -25,16 +25,16 @@ TEST(DecisionLog, HasALineForEveryKindOfAction) {
   log.Add(at, {6, engine::AskExtender{kPod, 1, engine::ExtenderVerb::kPrioritize, {"a", "b"}}});
   log.Add(at, {7, engine::BindByExtender{kPod, "node-1", 2}});
   log.Note(Duration{}, "restart");
-  EXPECT_THAT(log.lines(),
-              ElementsAre("1.500000s bind shop/web-1 to node-1",
-                          "1.500000s condition shop/web-1 False Unschedulable: no room",
-                          "1.500000s condition shop/web-1 False Unschedulable nominated=node-2: "
-                          "no room",
-                          "1.500000s event shop/web-1 Warning FailedScheduling: no room",
-                          "1.500000s ask shop/web-1 on node-1 VolumeBinding volume: data",
-                          "1.500000s ask extender 1 about scores for shop/web-1: 2 nodes",
-                          "1.500000s let extender 2 bind shop/web-1 to node-1",
-                          "0.000000s restart"));
+  EXPECT_THAT(
+      log.lines(),
+      ElementsAre("1.500000s bind shop/web-1 to node-1",
+                  "1.500000s condition shop/web-1 False Unschedulable: no room",
+                  "1.500000s condition shop/web-1 False Unschedulable nominated=node-2: "
+                  "no room",
+                  "1.500000s event shop/web-1 Warning FailedScheduling: no room",
+                  "1.500000s ask shop/web-1 on node-1 VolumeBinding volume: data",
+                  "1.500000s ask extender 1 about scores for shop/web-1: 2 nodes",
+                  "1.500000s let extender 2 bind shop/web-1 to node-1", "0.000000s restart"));
   EXPECT_EQ(log.count(), 8U);
 }
 
