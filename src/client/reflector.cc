@@ -265,7 +265,8 @@ void Reflector::OnFrame(std::string_view frame, bool json) {
     heard_something_ = true;
     api_.troubles().ServerWorks();
   }
-  std::visit([this](auto&& what) { OnEvent(std::move(what)); }, *std::move(event));
+  std::visit([this](auto&& what) { OnEvent(std::forward<decltype(what)>(what)); },
+             *std::move(event));
 }
 
 // One warning for many: who wants to know how many looks at the number.

@@ -104,7 +104,7 @@ Result<std::unique_ptr<ExtenderCalls>> ExtenderCalls::Make(net::EventLoop& loop,
     }
     out->extenders_.push_back(*std::move(known));
   }
-  if (whole_nodes) out->nodes_ = std::make_unique<NodeDocuments>(loop, api, log);
+  if (whole_nodes) out->nodes_ = std::make_unique<NodeDocuments>(loop, api, std::move(log));
   return out;
 }
 

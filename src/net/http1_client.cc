@@ -60,10 +60,10 @@ void Http1Client::Begin(Links::iterator link, Job job) {
 }
 
 void Http1Client::OnAnswered(Links::iterator link, Http1Response response, bool keeps) {
-  Job job = *std::exchange(link->job, std::nullopt);
+  const Job job = *std::exchange(link->job, std::nullopt);
   link->used = true;
   if (!keeps) Retire(link);
-  Finish(std::move(job), {std::move(response)});
+  Finish(job, {std::move(response)});
 }
 
 void Http1Client::OnClosed(Links::iterator link, const Error& error) {
@@ -76,7 +76,7 @@ void Http1Client::OnClosed(Links::iterator link, const Error& error) {
     waiting_.push_front(*std::move(job));
     return Pump();
   }
-  Finish(*std::move(job), {error});
+  Finish(*job, {error});
 }
 
 void Http1Client::OnTimeout(std::uint64_t number) {
@@ -96,11 +96,11 @@ void Http1Client::OnTimeout(std::uint64_t number) {
   }
   job->timeout = {};
   const Duration limit = job->request.timeout;
-  Finish(*std::move(job), {Error{ErrorKind::kUnavailable,
-                                 fmt::format("{}: no answer within {}",
-                                             options_.endpoint.ToString(), FormatDuration(limit)),
-                                 {}},
-                           true});
+  Finish(*job, {Error{ErrorKind::kUnavailable,
+                      fmt::format("{}: no answer within {}", options_.endpoint.ToString(),
+                                  FormatDuration(limit)),
+                      {}},
+                true});
 }
 
 void Http1Client::Retire(Links::iterator link) {
@@ -114,7 +114,7 @@ void Http1Client::Retire(Links::iterator link) {
   links_.erase(link);
 }
 
-void Http1Client::Finish(Job job, Outcome outcome) {
+void Http1Client::Finish(const Job& job, Outcome outcome) {
   --outstanding_;
   loop_.Cancel(job.timeout);
   const auto alive = alive_;

@@ -65,7 +65,7 @@ class Http1Client {
   void OnTimeout(std::uint64_t number);
   // The connection goes, but not from within one of its callbacks.
   void Retire(Links::iterator link);
-  void Finish(Job job, Outcome outcome);
+  void Finish(const Job& job, Outcome outcome);
 
   EventLoop& loop_;
   Options options_;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstring>
 
 namespace knx::net {
 namespace {
@@ -124,8 +123,8 @@ struct Http2Callbacks {
     const auto found = streams.find(id);
     if (found == streams.end()) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
     Http2Connection::Stream& stream = found->second;
-    const std::size_t count = std::min(size, stream.body.size() - stream.body_sent);
-    std::memcpy(buffer, stream.body.data() + stream.body_sent, count);
+    const std::size_t count =
+        stream.body.copy(reinterpret_cast<char*>(buffer), size, stream.body_sent);
     stream.body_sent += count;
     if (stream.body_sent == stream.body.size()) *flags |= NGHTTP2_DATA_FLAG_EOF;
     return static_cast<ssize_t>(count);

@@ -122,7 +122,7 @@ struct ConnectProxy::Parts {
   }
 };
 
-ConnectProxy::ConnectProxy(std::string answer, CertificateAndKey identity)
+ConnectProxy::ConnectProxy(std::string answer, const CertificateAndKey& identity)
     : parts_(std::make_unique<Parts>()) {
   parts_->answer = std::move(answer);
   if (!identity.cert_pem.empty()) parts_->tls = MakeProxyTls(identity);

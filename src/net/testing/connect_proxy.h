@@ -12,7 +12,7 @@ namespace knx::net::testing {
 class ConnectProxy {
  public:
   // Answers what it is asked with `answer`, and passes bytes on if that is a 200.
-  explicit ConnectProxy(std::string answer, CertificateAndKey identity = {});
+  explicit ConnectProxy(std::string answer, const CertificateAndKey& identity = {});
   ~ConnectProxy();
   ConnectProxy(const ConnectProxy&) = delete;
   ConnectProxy& operator=(const ConnectProxy&) = delete;

@@ -8,9 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -96,8 +94,8 @@ struct ServerCallbacks {
                             std::size_t size, std::uint32_t* flags, nghttp2_data_source*,
                             void* user) {
     Connection::Stream& stream = Of(user).streams[id];
-    const std::size_t count = std::min(size, stream.answer.size() - stream.answered);
-    std::memcpy(buffer, stream.answer.data() + stream.answered, count);
+    const std::size_t count =
+        stream.answer.copy(reinterpret_cast<char*>(buffer), size, stream.answered);
     stream.answered += count;
     const bool all = stream.answered == stream.answer.size();
     if (all && stream.ended) *flags |= NGHTTP2_DATA_FLAG_EOF;
