@@ -19,7 +19,7 @@ class RateLimit {
     const double gap = std::min(1e9 / per_second, kLongest);
     gap_ = Duration::Nanoseconds(static_cast<std::int64_t>(gap));
     burst_ = Duration::Nanoseconds(
-        static_cast<std::int64_t>(std::min(gap * std::max(burst - 1, 0), kLongest)));
+        static_cast<std::int64_t>(std::min(gap * (std::max(burst, 1) - 1), kLongest)));
   }
 
   // How long to wait before the call.
