@@ -89,7 +89,7 @@ Result<std::unique_ptr<ExtenderCalls>> ExtenderCalls::Make(net::EventLoop& loop,
                                                            client::ApiClient& api,
                                                            std::vector<Extender> extenders,
                                                            Log log) {
-  std::unique_ptr<ExtenderCalls> out(new ExtenderCalls(loop, api, log));
+  std::unique_ptr<ExtenderCalls> out(new ExtenderCalls(api, log));
   bool whole_nodes = false;
   for (Extender& extender : extenders) {
     // A URL that holds a password is refused, and not repeated.

@@ -47,8 +47,7 @@ class ExtenderCalls {
   };
   struct Question;
 
-  ExtenderCalls(net::EventLoop& loop, client::ApiClient& api, Log log)
-      : loop_(loop), api_(api), log_(std::move(log)) {}
+  ExtenderCalls(client::ApiClient& api, Log log) : api_(api), log_(std::move(log)) {}
   static Result<Known> Reach(net::EventLoop& loop, framework::Extender extender);
 
   void FetchPod(const std::shared_ptr<Question>& question);
@@ -61,7 +60,6 @@ class ExtenderCalls {
   // As JSON, or why not.
   void Fetch(const engine::PodRef& pod, Read read);
 
-  net::EventLoop& loop_;
   client::ApiClient& api_;
   Log log_;
   std::vector<Known> extenders_;
