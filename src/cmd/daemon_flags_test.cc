@@ -97,6 +97,7 @@ TEST(DaemonFlags, WhatIsWrongIsSaidInOneLine) {
        "--leader-elect-retry-period: \"2\" is no duration such as 15s or 1m30s, at most a year"},
       {{"--secure-port=70000"}, "--secure-port: \"70000\" is no number from 0 to 65535"},
       {{"--kube-api-qps=nan"}, "--kube-api-qps: \"nan\" is no number"},
+      {{"--kube-api-qps=+-5"}, "--kube-api-qps: \"+-5\" is no number"},
       {{"--kube-api-burst=-1"}, "--kube-api-burst: \"-1\" is no number from 0"},
       {{"--logging-format=xml"},
        "--logging-format: \"xml\" is not known, allowed are text and json"},
