@@ -117,7 +117,7 @@ class Core {
   [[nodiscard]] framework::PodInEvent InEvent(const Departed& pod) const;
   [[nodiscard]] framework::PodInEvent InEvent(cluster::PodId id) const;
 
-  // ---- core_cycle.cc: the way of a pod ----
+  // ---- core_cycle.cc, core_failing.cc: the way of a pod ----
   void StartFlight(cluster::PodId id, cluster::NodeRow row, Time now);
   bool Reserve(cluster::PodId id, cluster::NodeRow row, Time now);
   // Asks those who reserve something; `by`: who did not.

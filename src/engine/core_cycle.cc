@@ -15,19 +15,6 @@ using cluster::PodId;
 using framework::Code;
 using framework::Outcome;
 
-namespace {
-
-// The API server's limit for the note of an event.
-constexpr std::size_t kMaxNote = 1024;
-
-std::string Truncated(const std::string& message) {
-  constexpr std::string_view kSuffix = " ...";
-  if (message.size() <= kMaxNote) return message;
-  return message.substr(0, kMaxNote - kSuffix.size()).append(kSuffix);
-}
-
-}  // namespace
-
 bool Core::ScheduleOne(Time now) {
   const std::optional<PodId> popped = queue_.Pop(now);
   if (!popped) return false;
@@ -374,116 +361,6 @@ Time Core::NextWake() const {
   if (!question_deadlines_.empty()) wake = std::min(wake, question_deadlines_.begin()->first);
   wake = std::min({wake, rounds_.NextWake(), gangs_.NextReport()});
   return std::min(wake, evictions_.NextWake());
-}
-
-// ---- failing ----
-
-void Core::NoteFailure(PodId id, NodeRow row) {
-  constexpr std::size_t kRemembered = 64;
-  std::vector<NodeRow>& rows = failed_on_[id];
-  std::erase(rows, row);
-  if (rows.size() == kRemembered) rows.erase(rows.begin());
-  rows.push_back(row);
-}
-
-std::span<const NodeRow> Core::FailedOn(PodId id) const {
-  if (failed_on_.empty()) return {};
-  const auto failed = failed_on_.find(id);
-  return failed == failed_on_.end() ? std::span<const NodeRow>() : failed->second;
-}
-
-void Core::GiveBackRoom(PodId id, Time now) {
-  Unreserve(id, state_.pod(id).node, now);
-  EndFlight(id);
-  framework::ClusterEvent event;
-  event.kind = framework::EventKind::kAssignedPodDelete;
-  event.pod = id;
-  event.pod_now = event.pod_before = InEvent(id);
-  state_.Displace(id);
-  Tell(event, now);
-}
-
-void Core::FailOnNode(PodId id, const FailedAttempt& attempt, const std::string& message,
-                      Time now) {
-  const std::uint64_t departure = flights_.at(id).departure;
-  NoteFailure(id, state_.pod(id).node);
-  GiveBackRoom(id, now);
-  const cluster::GangId gang = GangOf(id);
-  if (gang.valid()) {
-    // The gang waits for the back-off of the member that failed.
-    WaitingGang& waiting = gangs_.Open(gang, now);
-    GangBook::SetReady(waiting, id, true);
-    if (!waiting.stands.valid()) waiting.stands = id;
-    waiting.blocked = id;
-  }
-  Fail(id, attempt, message, NodeRow{}, now);
-  if (departure != 0) CancelDeparture(departure, now);
-  if (gang.valid()) SettleGang(gang, now);
-}
-
-void Core::Fail(PodId id, const FailedAttempt& attempt, const std::string& message,
-                std::optional<NodeRow> nominate, Time now) {
-  queue_.Requeue(id, attempt, now);
-  TellAttempt(id, attempt.error ? AttemptResult::kError : AttemptResult::kUnschedulable, message);
-  EmitEvent(id, true, names::kEventFailedScheduling, names::kActionScheduling, Truncated(message));
-
-  WriteCondition(id, attempt.error ? names::kReasonSchedulerError : names::kReasonUnschedulable,
-                 message, nominate, now);
-}
-
-void Core::ReportIfNew(PodId id, std::string_view reason, const std::string& message, Time now) {
-  const auto written = conditions_.find(id);
-  const bool known = written != conditions_.end() && !written->second.unwritten &&
-                     written->second.reason == reason && written->second.message == message;
-  if (known) return;
-  EmitEvent(id, true, names::kEventFailedScheduling, names::kActionScheduling, Truncated(message));
-  WriteCondition(id, reason, message, std::nullopt, now);
-}
-
-void Core::WriteCondition(PodId id, std::string_view reason, const std::string& message,
-                          std::optional<NodeRow> nominate, Time now) {
-  const auto [written, fresh] = conditions_.try_emplace(id);
-  const bool changed = fresh || written->second.unwritten || written->second.reason != reason ||
-                       written->second.message != message;
-  std::optional<std::string> nominated_node =
-      Renominate(id, nominate.value_or(state_.pod(id).nominated), now);
-  if (!changed && !nominated_node) return;
-  PatchPodStatus patch{RefTo(id),
-                       "False",
-                       std::string(reason),
-                       message,
-                       state_.pod(id).generation,
-                       std::move(nominated_node)};
-  const ActionId action = Emit(std::move(patch));
-  patches_.emplace(action, id);
-  answer_deadlines_.emplace_back(now + options_.max_wait, action);
-  written->second = {std::string(reason), message, action};
-}
-
-std::optional<std::string> Core::Renominate(PodId id, NodeRow row, Time now) {
-  const NodeRow before = state_.pod(id).nominated;
-  std::string name = row.valid() ? state_.nodes().name(row) : "";
-  const std::unique_ptr<std::string>& told = state_.pod(id).told_nomination;
-  const bool written = told == nullptr ? name.empty() : *told == name;
-  if (row != before) {
-    state_.Nominate(id, row);
-    if (before.valid()) TellNominationGone(id, before, now);
-  } else if (written || conditions_.at(id).patch != 0) {
-    return std::nullopt;
-  }
-  return name;
-}
-
-void Core::TellAttempt(PodId id, AttemptResult result, std::string_view message) const {
-  if (options_.observer == nullptr) return;
-  const Queue::Attempt attempt = queue_.LastAttempt(id);
-  options_.observer->OnAttempt(state_, {.pod = id,
-                                        .result = result,
-                                        .number = attempt.number,
-                                        .ready = attempt.ready,
-                                        .began = attempt.popped,
-                                        .flushed = attempt.flushed,
-                                        .message = message});
 }
 
 // ---- actions ----
