@@ -24,8 +24,8 @@ from processes import (Cost, Watch, binder_command, now, run_load, scheduler)  #
 ROWS = [
     {"shape": "plain", "nodes": 1000, "present": 0, "pods": 5000, "rate": 0},
     {"shape": "plain", "nodes": 5000, "present": 0, "pods": 5000, "rate": 0},
-    {"shape": "spread", "nodes": 5000, "present": 5000, "pods": 1000, "rate": 0},
-    {"shape": "affinity", "nodes": 5000, "present": 5000, "pods": 1000, "rate": 0},
+    {"shape": "spread", "nodes": 5000, "present": 5000, "pods": 2000, "rate": 0},
+    {"shape": "affinity", "nodes": 5000, "present": 5000, "pods": 2000, "rate": 0},
     {"shape": "preemption", "nodes": 500, "present": 2000, "pods": 500, "rate": 0},
     {"shape": "plain", "nodes": 1000, "present": 0, "pods": 1000, "rate": 50},
     {"shape": "plain", "nodes": 1000, "present": 0, "pods": 3000, "rate": 150},

@@ -64,6 +64,8 @@ class ApiClient {
     // Is told of every attempt of a call, by method and status; 0: there was no answer. May be
     // empty.
     std::function<void(std::string_view method, int status)> answered = {};
+    // What is there is read as a list by pages rather than from the beginning of a watch.
+    bool lists_by_pages = false;
   };
   ApiClient(net::EventLoop& loop, Options options);
   ~ApiClient() { *alive_ = false; }
@@ -102,8 +104,8 @@ class ApiClient {
   [[nodiscard]] TroubleLog& troubles() { return troubles_; }
   // Whether the server tells everything that is there only by lists, not at the begin of a watch:
   // found out by one who watches, known to all then.
-  [[nodiscard]] bool lists_by_pages() const { return lists_by_pages_; }
-  void set_lists_by_pages() { lists_by_pages_ = true; }
+  [[nodiscard]] bool lists_by_pages() const { return options_.lists_by_pages; }
+  void set_lists_by_pages() { options_.lists_by_pages = true; }
 
   // A GET whose answer has no end.
   using StreamId = net::HttpClient::RequestId;
@@ -144,7 +146,6 @@ class ApiClient {
   std::optional<net::HttpClient> writes_;
   RateLimit urgent_limit_, patient_limit_;
   TroubleLog troubles_;
-  bool lists_by_pages_ = false;
   std::size_t urgent_calls_ = 0, patient_calls_ = 0;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

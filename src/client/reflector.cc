@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kOk = 200, kBadRequest = 400, kForbidden = 403, kMissing = 404, kGone = 410,
               kUnprocessable = 422;
-constexpr int kObjectsInAPage = 500;
+constexpr int kObjectsInAPage = 1000;
 constexpr Duration kPageTimeout = Duration::Seconds(60);
 constexpr Duration kSayAgainAfter = Duration::Minutes(5);
 

@@ -331,15 +331,15 @@ TEST_F(ReflectorTest, ListsByPagesWhereTheServerDoesNotStreamLists) {
   server_.NextWatch(NodeEvent("ADDED", {"c", "3", "10"}));
   Follow();
   EXPECT_THAT(Told(4), ElementsAre("+a:1", "+b:2", "synced", "+c:3"));
-  EXPECT_EQ(Query(1), "limit=500&fieldSelector=a%3Db%2Cc%21%3Dd");
-  EXPECT_EQ(Query(2), "limit=500&fieldSelector=a%3Db%2Cc%21%3Dd&continue=to%3Dken");
+  EXPECT_EQ(Query(1), "limit=1000&fieldSelector=a%3Db%2Cc%21%3Dd");
+  EXPECT_EQ(Query(2), "limit=1000&fieldSelector=a%3Db%2Cc%21%3Dd&continue=to%3Dken");
   EXPECT_THAT(Query(3), HasSubstr("&resourceVersion=9"));
   EXPECT_EQ(reflector_->undecodable(), 1U);
   // The next one knows.
   server_.NextAnswer(200, NodeList({{"d", "4", "6"}}, "12", ""));
   const auto other = MakeReflector("/api/v1/nodes", false);
   EXPECT_THAT(Told(2), ElementsAre("+d:4", "synced"));
-  EXPECT_THAT(Query(4), HasSubstr("limit=500"));
+  EXPECT_THAT(Query(4), HasSubstr("limit=1000"));
 }
 
 TEST_F(ReflectorTest, PagesThatAreTooOldBeginAnew) {
@@ -382,7 +382,7 @@ TEST_F(ReflectorTest, ListsByPagesWhereAStreamDoesNotSayThatThisWasAll) {
   server_.NextAnswer(200, NodeList({{"b", "2", "6"}}, "9", ""));
   server_.NextWatch(NodeEvent("ADDED", {"c", "3", "10"}));
   EXPECT_THAT(Told(4), ElementsAre("+b:2", "-a:1", "synced", "+c:3"));
-  EXPECT_THAT(Query(1), HasSubstr("limit=500"));
+  EXPECT_THAT(Query(1), HasSubstr("limit=1000"));
   EXPECT_THAT(Query(2), HasSubstr("&resourceVersion=9"));
   EXPECT_THAT(said_, ElementsAre(HasSubstr("it is asked for lists instead")));
   // What comes after may be as rare as it likes.

@@ -256,7 +256,7 @@ constexpr KnownGate kGates[] = {
     {"VolumeLimitScaling", false, false},
     {"WatchCacheInitializationPostStartHook", true, false},
     {"WatchList", true, false},
-    {"WatchListClient", true, false},
+    {"WatchListClient", false, false},  // true in kube-scheduler; see docs/daemon.md
     {"WinDSR", true, true},
     {"WinOverlay", true, true},
     {"WindowsCPUAndMemoryAffinity", false, false},
@@ -266,7 +266,7 @@ constexpr KnownGate kGates[] = {
     {"WorkloadWithJob", false, false},
 };
 
-constexpr std::string_view kWithEffect[] = {"SchedulerPopFromBackoffQ"};
+constexpr std::string_view kWithEffect[] = {"SchedulerPopFromBackoffQ", "WatchListClient"};
 
 const KnownGate* FindGate(std::string_view name) {
   const auto found =

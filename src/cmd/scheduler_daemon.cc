@@ -83,6 +83,8 @@ Result<int> Run(const DaemonOptions& options) {
   net::EventLoop loop;
   KNX_TRY(const auto way, ApiReach::Open(loop, std::move(access)));
   client::ApiClient::Options reach = way->options();
+  // An API server ends the beginning of a watch with a bookmark that may take seconds to come.
+  reach.lists_by_pages = !options.feature_gates.Enabled("WatchListClient");
   observe::SchedulerMetrics metrics;
   live::AddProcessMetrics(metrics.registry());
   metrics.SetBuild(KNX_VERSION);
