@@ -55,15 +55,16 @@ class Run {
     }
   }
 
+  // Pods come one by one; those of a gang together, or all that there are.
   void DecideEveryPod() {
-    for (std::int32_t i = 0; i < workload_.pods; ++i) {
+    const std::int32_t together =
+        workload_.at_once ? workload_.pods : std::max<std::int32_t>(workload_.gang, 1);
+    for (std::int32_t i = 0; i < workload_.pods; i += together) {
       now_ = now_ + Duration::Nanoseconds(1000);
-      if (workload_.decode_as_they_come) {
-        engine_.Handle(engine::PodUpserted{MakePod(workload_, i)}, now_);
-      } else {
-        engine_.Handle(events_[static_cast<std::size_t>(i)], now_);
-      }
-      DecideAll();
+      const Clock::time_point start = Clock::now();
+      for (std::int32_t j = i; j < std::min(i + together, workload_.pods); ++j) HandOver(j);
+      // What a gang costs is all of it, from its first pod on.
+      together == 1 ? DecideAll() : DecideAll(start);
     }
   }
 
@@ -73,8 +74,15 @@ class Run {
   void DropEvents() { events_ = {}; }
 
  private:
-  void DecideAll() {
-    const Clock::time_point start = Clock::now();
+  void HandOver(std::int32_t i) {
+    if (workload_.decode_as_they_come) {
+      engine_.Handle(engine::PodUpserted{MakePod(workload_, i)}, now_);
+    } else {
+      engine_.Handle(events_[static_cast<std::size_t>(i)], now_);
+    }
+  }
+
+  void DecideAll(Clock::time_point start = Clock::now()) {
     while (engine_.ScheduleOne(now_)) CarryOutAll();
     latencies_.push_back(MicrosecondsSince(start));
   }
@@ -112,11 +120,22 @@ double Percentile(std::vector<double>& values, double share) {
   return *at;
 }
 
+Result<std::vector<framework::Profile>> ProfilesFor(const Workload& workload) {
+  if (workload.shape != Shape::kGang) {
+    return framework::BuildProfiles(framework::DefaultConfiguration(), plugins::AllPlugins());
+  }
+  KNX_TRY(const auto config,
+          framework::ReadConfiguration(
+              "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+              "profiles: [{plugins: {queueSort: {enabled: [{name: Coscheduling}]}}}]\n",
+              "gangs"));
+  return framework::BuildProfiles(config, plugins::AllPlugins());
+}
+
 }  // namespace
 
 Result<Measurement> Measure(const Workload& workload) {
-  KNX_TRY(auto profiles,
-          framework::BuildProfiles(framework::DefaultConfiguration(), plugins::AllPlugins()));
+  KNX_TRY(auto profiles, ProfilesFor(workload));
   Run run(workload, std::move(profiles));
   run.Prepare();
   const Clock::time_point start = Clock::now();

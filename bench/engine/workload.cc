@@ -30,13 +30,18 @@ Result<std::vector<Workload>> ReadWorkloads(std::string_view text, std::string_v
                                       {"affinity", Shape::kAffinity},
                                       {"antiaffinity", Shape::kAntiAffinity},
                                       {"preferred", Shape::kPreferred},
-                                      {"preemption", Shape::kPreemption}});
+                                      {"preemption", Shape::kPreemption},
+                                      {"gang", Shape::kGang}});
                         row.Require("nodes", workload.nodes, k8s::IntegerLimits{1, 10'000'000});
                         row.Require("pods", workload.pods, k8s::IntegerLimits{1, 10'000'000});
                         row.Read("classes", workload.classes, {1, 100'000});
                         row.Read("present", workload.present, {0, 1'000'000});
                         row.Read("waiting", workload.waiting, {0, 1'000'000});
                         row.Read("node_pods", workload.node_pods, {0, 1'000'000});
+                        row.Read("gang", workload.gang, {0, 100'000});
+                        row.Read("at_once", workload.at_once);
+                        row.Read("node", workload.node);
+                        row.Read("pod", workload.pod);
                         row.Read("repeat", workload.repeat, {1, 100});
                         row.Read("decode_as_they_come", workload.decode_as_they_come);
                       });
@@ -122,10 +127,12 @@ k8s::Pod MakePresentPod(const Workload& workload, std::int32_t i) {
   pod.meta.namespace_ = "bench-present";
   // Those of the spread are plain, as in kube-scheduler's benchmark.
   if (workload.shape != Shape::kSpread) SpeakOfPods(workload, pod);
-  if (workload.shape == Shape::kPreemption) {
+  if (workload.shape == Shape::kPreemption || workload.shape == Shape::kGang) {
     pod.spec.node_name = fmt::format("node-{:07}", i % workload.nodes);
     pod.status.phase = k8s::PodPhase::kRunning;
     pod.status.start_time = Time{std::int64_t{1'600'000'000'000'000'000} + i};
+  }
+  if (workload.shape == Shape::kPreemption) {
     Ask(pod, k8s::names::kCpu, k8s::Quantity::FromMilli(900));
   }
   return pod;
@@ -144,6 +151,11 @@ k8s::Pod MakePod(const Workload& workload, std::int32_t i) {
     pod.spec.node_affinity.emplace().required.emplace().terms.push_back(std::move(term));
   }
   SpeakOfPods(workload, pod);
+  if (workload.shape == Shape::kGang) {
+    pod.meta.labels = {
+        {std::string(k8s::names::kGangMinAvailable), std::to_string(workload.gang)},
+        {std::string(k8s::names::kGangName), fmt::format("gang-{}", i / workload.gang)}};
+  }
   if (workload.shape == Shape::kPreemption) {
     pod.spec.priority = 10;
     Ask(pod, k8s::names::kCpu, k8s::Quantity::FromUnits(3));

@@ -23,6 +23,7 @@ enum class Shape {
   kAntiAffinity,
   kPreferred,
   kPreemption,
+  kGang,
 };
 
 struct Workload {
@@ -32,6 +33,8 @@ struct Workload {
   std::int32_t present = 0;    // pods that are placed before the clock runs
   std::int32_t waiting = 0;    // pods that are there and cannot be placed
   std::int32_t node_pods = 0;  // pods a node may have, if not what all have
+  std::int32_t gang = 0;       // pods that start together, one gang after the other
+  bool at_once = false;        // all gangs are there before the first is decided about
   std::int32_t repeat = 3;
   // Makes each pod when it is handed over, so that only what the engine keeps is resident.
   bool decode_as_they_come = false;
