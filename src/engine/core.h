@@ -233,7 +233,7 @@ class Core {
   void OnEvictionFinished(const ActionFinished& finished, Time now);
   void EndPlan(Evictions::PlanId plan, Time now);
   // A pod that may be one that was asked to go goes.
-  void OnLeaving(cluster::PodId id);
+  void OnLeaving(cluster::PodId id, Time now);
   // The pod needs no room any more.
   void ForgetPlanFor(cluster::PodId id);
   // Room that was kept for a pod on a node is not kept any more.

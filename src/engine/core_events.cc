@@ -205,7 +205,7 @@ void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
   const cluster::GangId gang = GangOf(id);
   state_.Hold(before.pod_class, before.kin);
   const cluster::PodChange change = state_.UpdatePod(id, pod);
-  if (change.terminating) OnLeaving(id);
+  if (change.terminating) OnLeaving(id, now);
   if (was_assigned) {
     OnAssignedPodChanged(id, change, before, now);
   } else if (state_.pod(id).node.valid() && !state_.pod(id).assumed) {
@@ -335,7 +335,7 @@ void Core::RemovePod(PodId id, Time now) {
   rounds_.End(id);
   conditions_.erase(id);
   failed_on_.erase(id);
-  OnLeaving(id);
+  OnLeaving(id, now);
   ForgetPlanFor(id);
   state_.Hold(gone.pod_class, gone.kin);
   state_.RemovePod(id);

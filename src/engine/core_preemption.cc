@@ -105,13 +105,17 @@ void Core::OnEvictionFinished(const ActionFinished& finished, Time now) {
                      fmt::format("Preempted by pod {} on node {}", plan.preemptor.uid, plan.node),
                      plan.scheduler_name, plan.preemptor});
   }
+  // The answer may come after the news.
+  const PodId evicted = state_.pods().Find(victim.uid);
+  if (!evicted.valid() || state_.pod(evicted).terminating) (void)evictions_.OnGoing(victim.uid);
   SendEvictions(id, now);
-  if (!evictions_.IsOver(id)) return;
+  if (!evictions_.IsAnswered(id)) return;
   // An API server that refuses is not asked again at once.
   if (plan.failed && plan.pod.valid()) {
     return evictions_.Pause(id, now + options_.queue.initial_backoff);
   }
-  EndPlan(id, now);
+  if (evictions_.IsOver(id)) return EndPlan(id, now);
+  evictions_.Pause(id, now + options_.max_wait);
 }
 
 void Core::EndPlan(Evictions::PlanId id, Time now) {
@@ -123,9 +127,13 @@ void Core::EndPlan(Evictions::PlanId id, Time now) {
   failed ? queue_.Activate(pod, now) : queue_.AskGateAgain(pod, now);
 }
 
-void Core::OnLeaving(PodId id) {
+void Core::OnLeaving(PodId id, Time now) {
   if (evictions_.size() == 0) return;
-  if (const auto pod = evictions_.OnLeaving(state_.pod(id).uid)) state_.SetMakingRoom(*pod, false);
+  for (const Evictions::PlanId plan : evictions_.OnGoing(state_.pod(id).uid)) {
+    const PodId waits = evictions_.at(plan).pod;
+    if (waits.valid() && evictions_.AllGoing(plan)) state_.SetMakingRoom(waits, false);
+    if (evictions_.IsOver(plan)) EndPlan(plan, now);
+  }
 }
 
 void Core::ForgetPlanFor(PodId id) {

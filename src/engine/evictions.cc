@@ -1,5 +1,7 @@
 #include "engine/evictions.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace knx::engine {
@@ -24,8 +26,8 @@ std::size_t Evictions::Sendable(PlanId id) const {
 void Evictions::Sent(PlanId id, ActionId action) {
   Plan& plan = plans_.at(id);
   awaited_.emplace(action, std::pair(id, plan.sent));
+  expected_.emplace(plan.victims[plan.sent].uid, id);
   ++plan.sent;
-  if (plan.sent == plan.victims.size()) last_victims_[plan.victims.back().uid] = id;
 }
 
 Evictions::Answered Evictions::OnAnswer(ActionId action, bool failed) {
@@ -38,17 +40,22 @@ Evictions::Answered Evictions::OnAnswer(ActionId action, bool failed) {
   return {id, plan.victims[victim]};
 }
 
-bool Evictions::IsOver(PlanId id) const {
+bool Evictions::IsAnswered(PlanId id) const {
   const Plan& plan = plans_.at(id);
   return plan.answered == plan.sent && Sendable(id) == 0;
+}
+
+bool Evictions::IsOver(PlanId id) const {
+  const Plan& plan = plans_.at(id);
+  return IsAnswered(id) && (plan.failed || !plan.pod.valid() || AllGoing(id));
 }
 
 void Evictions::End(PlanId id) {
   const auto found = plans_.find(id);
   const Plan& plan = found->second;
   if (plan.pod.valid()) by_pod_.erase(plan.pod);
-  const auto last = last_victims_.find(plan.victims.back().uid);
-  if (last != last_victims_.end() && last->second == id) last_victims_.erase(last);
+  std::erase_if(expected_, [id](const auto& entry) { return entry.second == id; });
+  std::erase_if(paused_, [id](const auto& entry) { return entry.second == id; });
   plans_.erase(found);
 }
 
@@ -58,17 +65,20 @@ void Evictions::Abandon(cluster::PodId pod) {
   const PlanId id = found->second;
   by_pod_.erase(found);
   plans_.at(id).pod = cluster::PodId{};
-  if (IsOver(id) && std::erase_if(paused_, [id](const auto& p) { return p.second == id; }) > 0) {
-    End(id);
-  }
+  const bool paused = std::any_of(paused_.begin(), paused_.end(),
+                                  [id](const auto& entry) { return entry.second == id; });
+  if (IsOver(id) && paused) End(id);
 }
 
-std::optional<cluster::PodId> Evictions::OnLeaving(std::string_view uid) const {
-  const auto last = last_victims_.find(uid);
-  if (last == last_victims_.end()) return std::nullopt;
-  const cluster::PodId pod = plans_.at(last->second).pod;
-  if (!pod.valid()) return std::nullopt;
-  return pod;
+std::vector<Evictions::PlanId> Evictions::OnGoing(const std::string& uid) {
+  std::vector<PlanId> plans;
+  auto next = expected_.lower_bound({uid, 0});
+  while (next != expected_.end() && next->first == uid) {
+    plans.push_back(next->second);
+    ++plans_.at(next->second).seen_going;
+    next = expected_.erase(next);
+  }
+  return plans;
 }
 
 std::optional<Evictions::PlanId> Evictions::PlanFor(cluster::PodId pod) const {

@@ -1,7 +1,9 @@
 // The evictions under way, by the pod they make room for.
 // All victims of a plan but the last are evicted at once; the last one follows when the others are
 // done with, so that a plan that cannot be carried out spares one, and so that the pod waits until
-// everything was asked for. A plan that failed is given up after a pause, and the pod tried again.
+// everything was asked for. It waits also until all victims are seen to go: tried before, it would
+// find them still there, and evict others. A plan that failed is given up after a pause, and the pod
+// tried again.
 // Knows no queue and no state: it says what is to be done next.
 #pragma once
 
@@ -30,6 +32,7 @@ class Evictions {
     std::string node, scheduler_name;
     std::vector<PodRef> victims;  // at least one
     std::size_t sent = 0, answered = 0;
+    std::size_t seen_going = 0;  // of those that were asked to
     bool failed = false;
   };
 
@@ -49,19 +52,24 @@ class Evictions {
     PodRef victim;
   };
   Answered OnAnswer(ActionId action, bool failed);
+  // Nobody is left to be asked, and everybody has answered.
+  [[nodiscard]] bool IsAnswered(PlanId id) const;
   // Nothing more is to be asked for or waited for.
   [[nodiscard]] bool IsOver(PlanId id) const;
   void End(PlanId id);
 
   // The pod needs no room any more. What was asked for cannot be taken back, the rest is not done.
   void Abandon(cluster::PodId pod);
-  // The last victim of a plan goes: nothing more need be waited for. The pod that can be tried
-  // then.
-  [[nodiscard]] std::optional<cluster::PodId> OnLeaving(std::string_view uid) const;
+  // A pod is seen to go, or is gone: the plans that asked it to.
+  std::vector<PlanId> OnGoing(const std::string& uid);
+  // All victims go: nothing more need be waited for.
+  [[nodiscard]] bool AllGoing(PlanId id) const {
+    return plans_.at(id).seen_going == plans_.at(id).victims.size();
+  }
   // nullopt: nobody is evicted for it.
   [[nodiscard]] std::optional<PlanId> PlanFor(cluster::PodId pod) const;
 
-  // A plan that failed is over at `until`.
+  // A plan that failed, or whose victims are not seen to go, is over at `until`.
   void Pause(PlanId id, Time until) { paused_.emplace(until, id); }
   [[nodiscard]] Time NextWake() const { return paused_.empty() ? kNever : paused_.begin()->first; }
   // A plan whose pause is over.
@@ -73,7 +81,7 @@ class Evictions {
   std::map<PlanId, Plan> plans_;
   absl::flat_hash_map<cluster::PodId, PlanId> by_pod_;
   absl::flat_hash_map<ActionId, std::pair<PlanId, std::size_t>> awaited_;  // which of its victims
-  std::map<std::string, PlanId, std::less<>> last_victims_;                // asked to go, by uid
+  std::set<std::pair<std::string, PlanId>> expected_;  // to go, by uid: were asked to
   std::set<std::pair<Time, PlanId>> paused_;
   PlanId last_plan_ = 0;
 };

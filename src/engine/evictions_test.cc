@@ -14,6 +14,7 @@ namespace {
 using cluster::testing::PodBuilder;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 using testing::Node;
 using testing::On;
 using testing::Wants;
@@ -61,6 +62,39 @@ TEST_F(EvictionsTest, ThePlanIsSaidAndTheNominationWrittenBeforeAnybodyGoes) {
   EXPECT_EQ(event.action, "Preempting");
   EXPECT_EQ(event.note, "Preempted by pod uid-vip on node a");
   EXPECT_EQ(event.related->uid, "uid-vip");
+  harness_.PodGone("p");
+}
+
+// The API server answers before its news come.
+TEST_F(EvictionsTest, NobodyElseGoesWhileVictimsHaveYetToBeSeenToGo) {
+  harness_.Node(Node("a"));
+  harness_.Node(Node("b"));
+  for (const char* name : {"p", "q"}) harness_.Pod(On("a", name, "2", 0));
+  for (const char* name : {"r", "s"}) harness_.Pod(On("b", name, "2", 1));
+  harness_.Pod(Wants("4", 10));
+  std::vector<std::string> evicted;
+  const auto answer_all = [&] {
+    while (harness_.engine().ScheduleOne(harness_.now())) {
+    }
+    for (const Action& action : harness_.engine().TakeActions()) {
+      if (const auto* evict = std::get_if<EvictPod>(&action.what)) {
+        evicted.push_back(evict->pod.name);
+      }
+      harness_.engine().Handle(ActionFinished{action.id, std::nullopt}, harness_.now());
+    }
+  };
+  for (int i = 0; i < 5; ++i) answer_all();
+  EXPECT_THAT(evicted, UnorderedElementsAre("p", "q"));
+  EXPECT_EQ(harness_.engine().preemptions(), 1U);
+  harness_.PodGone("p");
+  for (int i = 0; i < 5; ++i) answer_all();
+  harness_.Pod(On("a", "q", "2", 0).BeingDeleted(true));
+  EXPECT_EQ(harness_.engine().preemptions(), 0U);
+  for (int i = 0; i < 5; ++i) answer_all();
+  EXPECT_EQ(evicted.size(), 2U);
+  harness_.PodGone("q");
+  harness_.Pass(Duration::Seconds(11));
+  EXPECT_EQ(harness_.NodeOf("vip"), "a");
 }
 
 TEST_F(EvictionsTest, TheLastVictimFollowsTheOthers) {
@@ -121,6 +155,7 @@ TEST_F(EvictionsTest, APodThatIsGoneIsNotSaidToHaveBeenPreempted) {
     harness_.engine().Handle(ActionFinished{action.id, std::nullopt, true}, harness_.now());
   }
   EXPECT_THAT(harness_.engine().TakeActions(), IsEmpty());
+  harness_.PodGone("p");
 }
 
 TEST_F(EvictionsTest, NobodyMoreGoesForAPodThatIsGone) {
