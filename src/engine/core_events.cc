@@ -23,7 +23,8 @@ void Core::Handle(const Event& event, Time now) {
     return OnExtenderAnswer(*answer, now);
   }
   if (const auto* pod = std::get_if<PodDeleted>(&event)) {
-    if (const PodId id = state_.pods().Find(pod->uid); id.valid()) RemovePod(id, now);
+    if (const PodId id = state_.pods().Find(pod->uid); id.valid()) return RemovePod(id, now);
+    if (const auto gang = state_.ForgetFinished(pod->uid); gang.valid()) SettleGang(gang, now);
   }
 }
 
@@ -165,6 +166,7 @@ void Core::OnPod(const k8s::Pod& pod, Time now) {
   const bool over =
       pod.status.phase == k8s::PodPhase::kSucceeded || pod.status.phase == k8s::PodPhase::kFailed;
   if (over) {
+    if (pod.status.phase == k8s::PodPhase::kSucceeded) state_.FinishMember(pod);
     if (known.valid()) RemovePod(known, now);
   } else if (known.valid()) {
     OnKnownPod(known, pod, now);

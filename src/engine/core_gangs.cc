@@ -69,7 +69,8 @@ void Core::SettleGang(GangId id, Time now) {
 std::size_t Core::NeededBy(GangId id) const {
   const cluster::Gang& gang = state_.gangs().Get(id);
   const auto minimum = static_cast<std::uint32_t>(gang.minimum);
-  return minimum > gang.placed ? minimum - gang.placed : 0;
+  const std::uint32_t done = gang.placed + gang.finished;
+  return minimum > done ? minimum - done : 0;
 }
 
 void Core::Promote(WaitingGang& waiting, Time now) {
@@ -198,9 +199,7 @@ void Core::PlanReports(GangId id, WaitingGang& waiting, bool enough, Time now) {
     gangs_.SetMissingReport(id, now + profile->gangs->plugin->gang_args().straggler_wait);
   }
   const cluster::Gang& gang = state_.gangs().Get(id);
-  const bool incomplete = gang.placed > 0 &&
-                          gang.placed < static_cast<std::uint32_t>(gang.minimum) &&
-                          profile != nullptr;
+  const bool incomplete = gang.placed > 0 && NeededBy(id) > 0 && profile != nullptr;
   if (!incomplete) {
     gangs_.SetIncompleteReport(id, std::nullopt);
     waiting.said_incomplete = false;

@@ -14,9 +14,9 @@ namespace {
 using cluster::testing::PodBuilder;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using ::testing::UnorderedElementsAre;
 using testing::Node;
 using testing::On;
+using ::testing::UnorderedElementsAre;
 using testing::Wants;
 
 class EvictionsTest : public ::testing::Test {

@@ -115,6 +115,25 @@ TEST_F(GangTest, MembersAboveTheMinimumStartAsTheyFit) {
   EXPECT_EQ(Sent("m", 5), 4);
 }
 
+TEST_F(GangTest, MembersThatHaveDoneTheirWorkAreNotMissed) {
+  Node("a", "3");
+  Members("m", 5, 3);
+  harness_.ScheduleAndBind();
+  ASSERT_EQ(Sent("m", 5), 3);
+  for (int i = 0; i < 3; ++i) {
+    k8s::Pod done = Member("m" + std::to_string(i), 3, "1", "gang-m").On("a");
+    done.status.phase = k8s::PodPhase::kSucceeded;
+    harness_.Pod(done);
+  }
+  harness_.Pass(Duration::Seconds(11));
+  EXPECT_EQ(Sent("m", 5), 5) << "the others follow";
+  // The objects go, and the gang is as it would be without them.
+  for (int i = 0; i < 3; ++i) harness_.PodGone("m" + std::to_string(i));
+  harness_.Pod(Member("m5", 3, "1", "gang-m"));
+  harness_.Pass(Duration::Seconds(11));
+  EXPECT_EQ(Sent("m", 6), 6);
+}
+
 TEST_F(GangTest, LargeMembersComeFirstWhateverOrderTheyWereMadeIn) {
   Node("a", "4");
   Node("b", "2");
