@@ -2,8 +2,8 @@
 // All victims of a plan but the last are evicted at once; the last one follows when the others are
 // done with, so that a plan that cannot be carried out spares one, and so that the pod waits until
 // everything was asked for. It waits also until all victims are seen to go: tried before, it would
-// find them still there, and evict others. A plan that failed is given up after a pause, and the pod
-// tried again.
+// find them still there, and evict others. A plan that failed is given up after a pause, and the
+// pod tried again.
 // Knows no queue and no state: it says what is to be done next.
 #pragma once
 
