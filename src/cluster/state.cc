@@ -173,13 +173,7 @@ void State::LeaveGang(PodId id) {
   const GangId gang = gang_of(id);
   if (!gang.valid()) return;
   gangs_.Leave(gang, id);
-  if (gangs_.Contains(gang) && !gangs_.Get(gang).members.empty()) FindGangMinimum(gang);
-}
-
-void State::FinishMember(const k8s::Pod& pod) {
-  const auto declared = ReadGangDeclaration(pod.meta);
-  if (!declared || !declared->problem.empty()) return;
-  gangs_.Finish(words_.Intern(pod.meta.namespace_), declared->name, pod.meta.uid);
+  if (gangs_.Contains(gang)) FindGangMinimum(gang);
 }
 
 void State::FindGangMinimum(GangId id) {

@@ -112,9 +112,10 @@ class State {
 
   // ---- pods that start together ----
   [[nodiscard]] const GangTable& gangs() const { return gangs_; }
-  // A pod that is or was a member of a gang has done its work; its object is gone.
-  void FinishMember(const k8s::Pod& pod);
-  GangId ForgetFinished(std::string_view uid) { return gangs_.ForgetFinished(uid); }
+  // The pod has done its work; it is removed next.
+  void FinishMember(PodId id) {
+    if (const GangId gang = gang_of(id); gang.valid()) gangs_.CountFinished(gang);
+  }
   // Invalid if it belongs to none, as far as can be read.
   [[nodiscard]] GangId gang_of(PodId id) const {
     const auto& gang = pods_.Get(id).gang;

@@ -23,8 +23,10 @@ void Core::Handle(const Event& event, Time now) {
     return OnExtenderAnswer(*answer, now);
   }
   if (const auto* pod = std::get_if<PodDeleted>(&event)) {
-    if (const PodId id = state_.pods().Find(pod->uid); id.valid()) return RemovePod(id, now);
-    if (const auto gang = state_.ForgetFinished(pod->uid); gang.valid()) SettleGang(gang, now);
+    const PodId id = state_.pods().Find(pod->uid);
+    if (!id.valid()) return;
+    if (pod->succeeded) state_.FinishMember(id);
+    RemovePod(id, now);
   }
 }
 
@@ -166,8 +168,9 @@ void Core::OnPod(const k8s::Pod& pod, Time now) {
   const bool over =
       pod.status.phase == k8s::PodPhase::kSucceeded || pod.status.phase == k8s::PodPhase::kFailed;
   if (over) {
-    if (pod.status.phase == k8s::PodPhase::kSucceeded) state_.FinishMember(pod);
-    if (known.valid()) RemovePod(known, now);
+    if (!known.valid()) return;
+    if (pod.status.phase == k8s::PodPhase::kSucceeded) state_.FinishMember(known);
+    RemovePod(known, now);
   } else if (known.valid()) {
     OnKnownPod(known, pod, now);
   } else {

@@ -29,6 +29,7 @@ struct PodUpserted {
 };
 struct PodDeleted {
   std::string uid;
+  bool succeeded = false;  // it has done its work
 };
 
 // Any other object is there, or is as it says now: a namespace, a service, a budget, a claim, …

@@ -75,7 +75,8 @@ SchedulerDriver::SchedulerDriver(Agenda& agenda, Time begin, Store& store, ApiSe
             [this](const PodPtr& pod, bool gone) {
               gone ? told_.OnPodGone(pod->meta.uid) : told_.OnPod(pod);
               if (gone) invariants_.OnToldGone(pod->meta.uid);
-              Tell(gone ? engine::Event(engine::PodDeleted{pod->meta.uid})
+              const bool succeeded = pod->status.phase == k8s::PodPhase::kSucceeded;
+              Tell(gone ? engine::Event(engine::PodDeleted{pod->meta.uid, succeeded})
                         : engine::Event(engine::PodUpserted{*pod}));
             }),
       nodes_(agenda, store, timing,

@@ -36,7 +36,8 @@ void Watch<T>::Stop() {
 
 template <class T>
 void Watch<T>::OnWrite(const Write<T>& write) {
-  Change change{write.version, agenda_.now(), Visible(write.before), Visible(write.after)};
+  Change change{write.version, agenda_.now(), Visible(write.before), Visible(write.after),
+                write.after != nullptr ? write.after : write.before};
   if (change.before == nullptr && change.after == nullptr) return;
   if (history_span_ > Duration{}) {
     history_.push_back(change);
@@ -61,7 +62,7 @@ void Watch<T>::DeliverDue(std::uint64_t life) {
   pending_.pop_front();
   last_told_ = std::max(last_told_, change.version);
   const bool gone = change.after == nullptr;
-  const Ptr<T>& object = gone ? change.before : change.after;
+  const Ptr<T>& object = gone ? change.last : change.after;
   Tell(object, gone);
   if (duplicates_ > 0) {
     --duplicates_;

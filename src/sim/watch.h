@@ -22,7 +22,7 @@ namespace knx::sim {
 template <class T>
 class Watch {
  public:
-  // `object` is the last known version of one that is gone.
+  // `object` is the last version of one that is gone, as an API server sends it.
   using Deliver = std::function<void(const Ptr<T>& object, bool gone)>;
 
   Watch(Agenda& agenda, const Store& store, const Timing& timing, Deliver deliver)
@@ -56,6 +56,7 @@ class Watch {
     std::uint64_t version = 0;
     Time written;
     Ptr<T> before, after;  // as far as the listener may see them
+    Ptr<T> last;  // as it was written, or as it was when it was removed
   };
   struct Pending {
     Change change;
