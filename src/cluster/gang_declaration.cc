@@ -59,10 +59,11 @@ std::string_view ShortKey(std::string_view key) { return key.substr(key.rfind('/
 
 void ReadMinimum(const Said& said, GangDeclaration& gang) {
   std::int64_t value = 0;
-  const char* const end = said.value.data() + said.value.size();
-  const auto [stopped, error] = std::from_chars(said.value.data(), end, value);
+  const std::string_view text = said.value;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool too_large = error == std::errc::result_out_of_range || value > kMaxGangMinimum;
-  if (stopped != end || (error != std::errc() && !too_large)) {
+  const bool whole = end == text.data() + text.size();
+  if (!whole || (error != std::errc() && !too_large)) {
     gang.problem = fmt::format("failed to parse {} value {:?}: a whole number is wanted",
                                ShortKey(said.key), said.value);
   } else if (too_large && !said.value.starts_with('-')) {
