@@ -56,9 +56,14 @@ DaemonProcess::DaemonProcess(const std::string& program, int port) : folder_(Mak
   const std::string kubeconfig = folder_ + "/kubeconfig", log = folder_ + "/log";
   std::ofstream(kubeconfig) << Kubeconfig(port);
   const std::string flag = "--kubeconfig=" + kubeconfig;
-  const std::array<const char*, 6> command = {program.c_str(),         flag.c_str(),
-                                              "--leader-elect=false",  "--secure-port=0",
-                                              "--logging-format=json", nullptr};
+  // What was recorded is a streaming list.
+  const std::array<const char*, 7> command = {program.c_str(),
+                                              flag.c_str(),
+                                              "--leader-elect=false",
+                                              "--secure-port=0",
+                                              "--logging-format=json",
+                                              "--feature-gates=WatchListClient=true",
+                                              nullptr};
   pid_ = fork();
   KNX_CHECK(pid_ >= 0, "a test needs another process");
   if (pid_ > 0) return;
