@@ -49,7 +49,7 @@ Result<client::ApiAccess> FindAccess(const std::string& kubeconfig, const std::s
 }
 
 Result<std::unique_ptr<ApiReach>> ApiReach::Open(net::EventLoop& loop, client::ApiAccess access) {
-  std::unique_ptr<ApiReach> out(new ApiReach(loop, std::move(access)));
+  std::unique_ptr<ApiReach> out(new ApiReach(std::move(access)));
   KNX_TRY(const client::Credentials* first, out->source_.GetOrWait(live::SteadyClock::Wall()));
   out->credentials_ = std::make_unique<client::CredentialWatch>(loop, out->source_, *first,
                                                                 &live::SteadyClock::Wall);

@@ -35,10 +35,8 @@ class ApiReach {
               std::function<void(std::string_view what)> trouble);
 
  private:
-  ApiReach(net::EventLoop& loop, client::ApiAccess access)
-      : loop_(loop), access_(std::move(access)), source_(access_) {}
+  explicit ApiReach(client::ApiAccess access) : access_(std::move(access)), source_(access_) {}
 
-  net::EventLoop& loop_;
   client::ApiAccess access_;
   client::TokenSource source_;
   std::unique_ptr<client::CredentialWatch> credentials_;
