@@ -31,8 +31,9 @@ std::string Core::GangName(GangId id) const {
 // ---- who waits ----
 
 void Core::NoteMember(PodId id, Time now) {
-  const auto profile = judge_.FindProfile(id);
-  if (!profile || !profiles_[*profile].gangs || state_.pod(id).gang == nullptr) return;
+  if (!IsOurs(id)) return;
+  const framework::Profile& profile = ProfileOf(id);
+  if (!profile.gangs || state_.pod(id).gang == nullptr) return;
   if (const std::string& problem = state_.pod(id).gang->declared.problem; !problem.empty()) {
     return ReportIfNew(id, names::kReasonSchedulerError, problem, now);
   }
@@ -40,7 +41,7 @@ void Core::NoteMember(PodId id, Time now) {
   const Queue::View view = queue_.Get(id);
   const bool waits = queue_.Contains(id) && view.place != QueuePlace::kInFlight;
   const bool held_elsewhere =
-      view.place == QueuePlace::kGated && view.gate != profiles_[*profile].gangs->index;
+      view.place == QueuePlace::kGated && !judge_.HeldByGangAlone(id, view.gate);
   const bool ready = waits && !held_elsewhere && !state_.pod(id).terminating;
   if (!ready) return ForgetMember(gang, id, now);
   GangBook::SetReady(gangs_.Open(gang, now), id, true);
@@ -186,25 +187,22 @@ void Core::CancelDeparture(std::uint64_t number, Time now) {
 // ---- saying what is missing ----
 
 void Core::PlanReports(GangId id, WaitingGang& waiting, bool enough, Time now) {
-  const framework::Profile* profile = nullptr;
-  for (const PodId member : waiting.ready) {
-    profile = &ProfileOf(member);
-    break;
-  }
+  const framework::GangArgs args =
+      waiting.ready.empty() ? framework::GangArgs{} : judge_.GangArgsOf(waiting.ready.front());
   const bool missing = !enough && !waiting.ready.empty();
   if (!missing) {
     gangs_.SetMissingReport(id, std::nullopt);
     waiting.said_missing = 0;
   } else if (!waiting.missing_report && waiting.said_missing != waiting.ready.size()) {
-    gangs_.SetMissingReport(id, now + profile->gangs->plugin->gang_args().straggler_wait);
+    gangs_.SetMissingReport(id, now + args.straggler_wait);
   }
   const cluster::Gang& gang = state_.gangs().Get(id);
-  const bool incomplete = gang.placed > 0 && NeededBy(id) > 0 && profile != nullptr;
+  const bool incomplete = gang.placed > 0 && NeededBy(id) > 0 && !waiting.ready.empty();
   if (!incomplete) {
     gangs_.SetIncompleteReport(id, std::nullopt);
     waiting.said_incomplete = false;
   } else if (!waiting.incomplete_report && !waiting.said_incomplete) {
-    gangs_.SetIncompleteReport(id, now + profile->gangs->plugin->gang_args().grace);
+    gangs_.SetIncompleteReport(id, now + args.grace);
   }
 }
 

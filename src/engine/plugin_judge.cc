@@ -56,6 +56,15 @@ bool PluginJudge::HeldByGang(cluster::PodId pod) const {
   return gang == nullptr || gang->stands != pod;
 }
 
+bool PluginJudge::HeldByGangAlone(cluster::PodId pod, std::uint8_t gate) const {
+  const auto profile = FindProfile(pod);
+  return profile && profiles_[*profile].gangs && profiles_[*profile].gangs->index == gate;
+}
+
+const framework::GangArgs& PluginJudge::GangArgsOf(cluster::PodId pod) {
+  return profiles_[ProfileOf(pod)].gangs->plugin->gang_args();
+}
+
 const WaitingGang* PluginJudge::GangOf(cluster::PodId pod) const {
   if (gangs_.size() == 0) return nullptr;
   const cluster::GangId id = state_.gang_of(pod);

@@ -11,6 +11,11 @@
 
 namespace knx::framework {
 
+struct GangEntry {
+  const GangPlugin* plugin;
+  std::uint8_t index;  // into the plugins of the profile
+};
+
 struct Profile {
   template <class T>
   struct Entry {
@@ -38,7 +43,7 @@ struct Profile {
   std::optional<std::uint8_t> extender;
 
   // Places gangs as wholes. Without it their members are pods like any other.
-  std::optional<Entry<GangPlugin>> gangs;
+  std::optional<GangEntry> gangs;
   std::vector<Entry<PreEnqueuePlugin>> pre_enqueue;
   // In the order of the filter point; plugins that are at preFilter only come after, in their order
   // there.

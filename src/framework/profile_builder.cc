@@ -127,7 +127,7 @@ class Builder {
   void FindGangPlugin() {
     for (std::size_t i = 0; i < out_.plugins.size(); ++i) {
       const auto* plugin = dynamic_cast<const GangPlugin*>(out_.plugins[i].get());
-      if (plugin != nullptr) out_.gangs = {plugin, static_cast<std::uint8_t>(i)};
+      if (plugin != nullptr) out_.gangs = GangEntry{plugin, static_cast<std::uint8_t>(i)};
     }
   }
 
