@@ -22,7 +22,6 @@ constexpr Duration kWaitForCredentials = Duration::Milliseconds(100);
 constexpr int kMostCredentialWaits = 600;
 constexpr int kMostDoublings = 10;
 constexpr std::string_view kMayNotSend = "this process may not write any more";
-constexpr std::string_view kUnwanted = "not sent: somebody else was faster";
 constexpr int kStatusUnauthorized = 401, kStatusForbidden = 403, kStatusNotFound = 404,
               kStatusConflict = 409, kStatusTooMany = 429, kStatusServerError = 500;
 // An answer that is longer is no answer to anything that we ask.
@@ -226,7 +225,7 @@ void ApiClient::Send(const std::shared_ptr<Attempt>& attempt) {
   if (!MaySend(attempt->call)) {
     return loop_.Post([this, alive = alive_, attempt] {
       if (!*alive) return;
-      Finish(attempt, MayWrite() ? Error{ErrorKind::kConflict, std::string(kUnwanted), {}}
+      Finish(attempt, MayWrite() ? Error{ErrorKind::kConflict, std::string(net::kNotWanted), {}}
                                  : Error{ErrorKind::kUnavailable, std::string(kMayNotSend), {}});
     });
   }

@@ -78,7 +78,7 @@ bool HttpClient::SendNext(Links::iterator link) {
   queue.pop_front();
   if (next.request.wanted && !next.request.wanted()) {
     loop_.Post([alive = alive_, sink = std::shared_ptr<ResponseSink>(std::move(next.sink))] {
-      const Error error{ErrorKind::kConflict, "not sent: somebody else was faster", {}};
+      const Error error{ErrorKind::kConflict, std::string(kNotWanted), {}};
       if (*alive) sink->OnDone(error, true);
     });
     return true;

@@ -18,6 +18,9 @@ using Headers = std::vector<std::pair<std::string, std::string>>;  // names in l
 // The value of a header, empty if there is none.
 std::string_view FindHeader(const Headers& headers, std::string_view name);
 
+// What is said of a request that is not wanted any more when its turn comes.
+inline constexpr std::string_view kNotWanted = "not sent: somebody else was faster";
+
 struct Request {
   std::string method = "GET";
   std::string path = {};  // with the query
