@@ -42,7 +42,7 @@ std::string Core::WhyWaiting(std::string_view uid) const {
   const auto condition = conditions_.find(id);
   if (condition != conditions_.end()) return condition->second.message;
   const cluster::GangId gang = GangOf(id);
-  return gang.valid() ? fmt::format("pod group {} waits for its turn", GangName(gang)) : "";
+  return gang.valid() ? fmt::format("pod group {} waits for its turn", GangName(state_, gang)) : "";
 }
 
 std::optional<Inquiry> Core::Inquire(std::string_view uid) {
@@ -81,6 +81,7 @@ std::optional<std::string> Core::Verify() const {
     }
   }
   if (auto difference = rounds_.Verify()) return difference;
+  if (auto difference = VerifyGangs()) return difference;
   if (on_their_way != flights_.size()) return "a pod that is gone is still on its way";
   if (awaited_.size() != flights_.size()) return "an answer is awaited that no pod waits for";
   return std::nullopt;

@@ -78,6 +78,9 @@ class Core {
     std::string reason, message;
     ActionId patch = 0;      // that writes it, until it is reported on
     bool unwritten = false;  // it could not be written, as far as we know
+    [[nodiscard]] bool Says(std::string_view why, std::string_view what) const {
+      return !unwritten && reason == why && message == what;
+    }
   };
   // A pod as an event tells of it, when the pod itself may be gone.
   struct Departed {
@@ -167,7 +170,10 @@ class Core {
   // ---- core_gangs.cc: pods that start together ----
   // Invalid: it is a pod like any other, or of a profile that knows no gangs.
   [[nodiscard]] cluster::GangId GangOf(cluster::PodId id) const;
-  [[nodiscard]] std::string GangName(cluster::GangId id) const;
+  // Waits, and is held back by nothing but its gang.
+  [[nodiscard]] bool IsReady(cluster::PodId id) const;
+  [[nodiscard]] bool HasEnough(cluster::GangId id, const WaitingGang& waiting) const;
+  [[nodiscard]] std::optional<std::string> VerifyGangs() const;
   // Members that have yet to get a place so that the gang has its minimum.
   [[nodiscard]] std::size_t NeededBy(cluster::GangId id) const;
   // The pod came, changed, or waits again.

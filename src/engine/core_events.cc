@@ -218,7 +218,10 @@ void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
   } else if (was_ours) {
     OnWaitingPodChanged(id, change, before, now);
   }
-  if (change.gang) ForgetMember(gang, id, now);
+  if (change.gang) {
+    ForgetMember(gang, id, now);
+    queue_.AskGateAgain(id, now);
+  }
   if (gang.valid() || change.gang) NoteMember(id, now);
   state_.Release(before.pod_class, before.kin);
 }

@@ -80,9 +80,7 @@ void Core::Fail(PodId id, const FailedAttempt& attempt, const std::string& messa
 
 void Core::ReportIfNew(PodId id, std::string_view reason, const std::string& message, Time now) {
   const auto written = conditions_.find(id);
-  const bool known = written != conditions_.end() && !written->second.unwritten &&
-                     written->second.reason == reason && written->second.message == message;
-  if (known) return;
+  if (written != conditions_.end() && written->second.Says(reason, message)) return;
   EmitEvent(id, true, names::kEventFailedScheduling, names::kActionScheduling, Truncated(message));
   WriteCondition(id, reason, message, std::nullopt, now);
 }
@@ -90,8 +88,7 @@ void Core::ReportIfNew(PodId id, std::string_view reason, const std::string& mes
 void Core::WriteCondition(PodId id, std::string_view reason, const std::string& message,
                           std::optional<NodeRow> nominate, Time now) {
   const auto [written, fresh] = conditions_.try_emplace(id);
-  const bool changed = fresh || written->second.unwritten || written->second.reason != reason ||
-                       written->second.message != message;
+  const bool changed = fresh || !written->second.Says(reason, message);
   std::optional<std::string> nominated_node =
       Renominate(id, nominate.value_or(state_.pod(id).nominated), now);
   if (!changed && !nominated_node) return;

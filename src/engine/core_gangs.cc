@@ -18,32 +18,26 @@ using cluster::PodId;
 
 GangId Core::GangOf(PodId id) const {
   const GangId gang = state_.gang_of(id);
-  if (!gang.valid()) return gang;
-  const auto profile = judge_.FindProfile(id);
-  return profile && profiles_[*profile].gangs ? gang : GangId{};
-}
-
-std::string Core::GangName(GangId id) const {
-  const cluster::Gang& gang = state_.gangs().Get(id);
-  return fmt::format("{}/{}", state_.words().Text(gang.namespace_), gang.name);
+  return gang.valid() && judge_.GangPluginOf(id) != nullptr ? gang : GangId{};
 }
 
 // ---- who waits ----
 
+bool Core::IsReady(PodId id) const {
+  const Queue::View view = queue_.Get(id);
+  const bool waits = queue_.Contains(id) && view.place != QueuePlace::kInFlight;
+  const bool held_elsewhere =
+      view.place == QueuePlace::kGated && view.gate != judge_.GangPluginOf(id)->index;
+  return waits && !held_elsewhere && !state_.pod(id).terminating;
+}
+
 void Core::NoteMember(PodId id, Time now) {
-  if (!IsOurs(id)) return;
-  const framework::Profile& profile = ProfileOf(id);
-  if (!profile.gangs || state_.pod(id).gang == nullptr) return;
+  if (judge_.GangPluginOf(id) == nullptr || state_.pod(id).gang == nullptr) return;
   if (const std::string& problem = state_.pod(id).gang->declared.problem; !problem.empty()) {
     return ReportIfNew(id, names::kReasonSchedulerError, problem, now);
   }
   const GangId gang = state_.gang_of(id);
-  const Queue::View view = queue_.Get(id);
-  const bool waits = queue_.Contains(id) && view.place != QueuePlace::kInFlight;
-  const bool held_elsewhere =
-      view.place == QueuePlace::kGated && !judge_.HeldByGangAlone(id, view.gate);
-  const bool ready = waits && !held_elsewhere && !state_.pod(id).terminating;
-  if (!ready) return ForgetMember(gang, id, now);
+  if (!IsReady(id)) return ForgetMember(gang, id, now);
   GangBook::SetReady(gangs_.Open(gang, now), id, true);
   SettleGang(gang, now);
 }
@@ -58,13 +52,17 @@ void Core::SettleGang(GangId id, Time now) {
   WaitingGang* const waiting = gangs_.Find(id);
   if (waiting == nullptr) return;
   if (!state_.gangs().Contains(id)) return gangs_.Close(id);
-  const bool enough = !waiting->ready.empty() && waiting->ready.size() >= NeededBy(id);
+  const bool enough = HasEnough(id, *waiting);
   if (enough && !waiting->stands.valid()) {
     Promote(*waiting, now);
   } else if (!enough && waiting->stands.valid()) {
-    queue_.CloseGate(std::exchange(waiting->stands, {}), now);
+    queue_.AskGateAgain(std::exchange(waiting->stands, {}), now);
   }
   PlanReports(id, *waiting, enough, now);
+}
+
+bool Core::HasEnough(GangId id, const WaitingGang& waiting) const {
+  return !waiting.ready.empty() && waiting.ready.size() >= NeededBy(id);
 }
 
 std::size_t Core::NeededBy(GangId id) const {
@@ -90,16 +88,14 @@ void Core::Promote(WaitingGang& waiting, Time now) {
 // ---- planning ----
 
 void Core::DecideGang(PodId id, GangId gang, Time now) {
-  const framework::Profile& profile = ProfileOf(id);
   WaitingGang& waiting = *gangs_.Find(gang);
   GangPlanner planner(
-      state_, placer_, [this](PodId pod) { return FailedOn(pod); },
-      [&](PodId pod, NodeRow row) {
+      state_, [this](PodId pod) { return placer_.PlaceInPlan(ProfileOf(pod), pod, FailedOn(pod)); },
+      [this](PodId pod, NodeRow row) {
         std::uint8_t by = 0;
-        return AskReserve(profile, pod, row, by);
+        return AskReserve(ProfileOf(pod), pod, row, by);
       });
-  const std::vector<PodId> members = waiting.ready;
-  const GangPlan plan = planner.Plan(profile, members, NeededBy(gang));
+  const GangPlan plan = planner.Plan(waiting.ready, NeededBy(gang));
   if (plan.places.empty()) return RefuseGang(id, gang, plan, now);
   waiting.blocked = {};
   Depart(id, gang, plan, now);
@@ -111,9 +107,9 @@ void Core::RefuseGang(PodId id, GangId gang, const GangPlan& plan, Time now) {
   const std::size_t needed = NeededBy(gang);
   const std::string message =
       needed == 0 ? fmt::format("pod group {} has all pods it needs; for one more: {}",
-                                GangName(gang), plan.refusal.message)
+                                GangName(state_, gang), plan.refusal.message)
                   : fmt::format("pod group {} needs {} pods at once, {} fit; for the next: {}",
-                                GangName(gang), needed, plan.fitting, plan.refusal.message);
+                                GangName(state_, gang), needed, plan.fitting, plan.refusal.message);
   const std::vector<PodId> members = waiting.ready;
   Fail(id, plan.refusal.attempt, message, NodeRow{}, now);
   const std::string_view reason =
@@ -187,8 +183,10 @@ void Core::CancelDeparture(std::uint64_t number, Time now) {
 // ---- saying what is missing ----
 
 void Core::PlanReports(GangId id, WaitingGang& waiting, bool enough, Time now) {
-  const framework::GangArgs args =
-      waiting.ready.empty() ? framework::GangArgs{} : judge_.GangArgsOf(waiting.ready.front());
+  framework::GangArgs args;
+  if (!waiting.ready.empty()) {
+    args = judge_.GangPluginOf(waiting.ready.front())->plugin->gang_args();
+  }
   const bool missing = !enough && !waiting.ready.empty();
   if (!missing) {
     gangs_.SetMissingReport(id, std::nullopt);
@@ -212,9 +210,7 @@ void Core::MakeReports(Time now) {
     const cluster::Gang& gang = state_.gangs().Get(due->gang);
     if (due->missing) {
       waiting.said_missing = waiting.ready.size();
-      const std::string message =
-          fmt::format("waiting for pod group {}: it has {} pods, needs at least {}",
-                      GangName(due->gang), gang.placed + waiting.ready.size(), gang.minimum);
+      const std::string message = WhatIsMissing(state_, due->gang, waiting);
       const std::vector<PodId> members = waiting.ready;
       for (const PodId member : members) {
         ReportIfNew(member, names::kReasonWaitingForGang, message, now);
@@ -223,8 +219,8 @@ void Core::MakeReports(Time now) {
     if (due->incomplete) {
       waiting.said_incomplete = true;
       const std::string message =
-          fmt::format("pod group {} is incomplete: {} of {} pods have a place", GangName(due->gang),
-                      gang.placed, gang.minimum);
+          fmt::format("pod group {} is incomplete: {} of {} pods have a place",
+                      GangName(state_, due->gang), gang.placed, gang.minimum);
       for (const PodId member : gang.members) {
         if (state_.pod(member).node.valid() && IsOurs(member)) {
           EmitEvent(member, true, names::kEventGangIncomplete, names::kActionScheduling, message);
@@ -232,6 +228,36 @@ void Core::MakeReports(Time now) {
       }
     }
   }
+}
+
+// ---- care ----
+
+std::optional<std::string> Core::VerifyGangs() const {
+  std::size_t known = 0;
+  for (std::uint32_t i = 0; i < state_.gangs().id_limit(); ++i) {
+    const GangId id{i};
+    if (!state_.gangs().Contains(id)) continue;
+    const WaitingGang* const waiting = gangs_.Find(id);
+    if (waiting != nullptr) ++known;
+    std::vector<PodId> ready;
+    for (const PodId member : state_.gangs().Get(id).members) {
+      if (GangOf(member).valid() && IsReady(member)) ready.push_back(member);
+    }
+    std::vector<PodId> kept = waiting == nullptr ? std::vector<PodId>() : waiting->ready;
+    std::sort(ready.begin(), ready.end());
+    std::sort(kept.begin(), kept.end());
+    if (ready != kept) {
+      return fmt::format("pod group {}: {} members are ready, {} are kept", GangName(state_, id),
+                         ready.size(), kept.size());
+    }
+    if (waiting == nullptr) continue;
+    const bool stands = std::binary_search(ready.begin(), ready.end(), waiting->stands);
+    if (stands != waiting->stands.valid() || stands != HasEnough(id, *waiting)) {
+      return fmt::format("pod group {}: who stands for it is out of date", GangName(state_, id));
+    }
+  }
+  if (known != gangs_.size()) return "a pod group waits that is not there";
+  return std::nullopt;
 }
 
 }  // namespace knx::engine

@@ -1,11 +1,25 @@
 #include "engine/gang_book.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace knx::engine {
 
 using cluster::GangId;
 using cluster::PodId;
+
+std::string GangName(const cluster::State& state, GangId id) {
+  const cluster::Gang& gang = state.gangs().Get(id);
+  return fmt::format("{}/{}", state.words().Text(gang.namespace_), gang.name);
+}
+
+std::string WhatIsMissing(const cluster::State& state, GangId id, const WaitingGang& waiting) {
+  const cluster::Gang& gang = state.gangs().Get(id);
+  return fmt::format("waiting for pod group {}: it has {} pods, needs at least {}",
+                     GangName(state, id), gang.placed + gang.finished + waiting.ready.size(),
+                     gang.minimum);
+}
 
 WaitingGang& GangBook::Open(GangId gang, Time now) {
   const auto [it, fresh] = gangs_.try_emplace(gang);

@@ -7,11 +7,12 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/time.h"
-#include "cluster/ids.h"
+#include "cluster/state.h"
 
 namespace knx::engine {
 
@@ -26,6 +27,12 @@ struct WaitingGang {
   std::optional<Time> incomplete_report;  // when it is said that only some of it have a place
   bool said_incomplete = false;
 };
+
+// "default/train"
+std::string GangName(const cluster::State& state, cluster::GangId id);
+// Of a gang with too few members, in words.
+std::string WhatIsMissing(const cluster::State& state, cluster::GangId id,
+                          const WaitingGang& waiting);
 
 class GangBook {
  public:

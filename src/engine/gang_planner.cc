@@ -42,13 +42,12 @@ std::vector<PodId> GangPlanner::LargestFirst(std::span<const PodId> members) con
   return out;
 }
 
-GangPlan GangPlanner::Plan(const framework::Profile& profile, std::span<const PodId> members,
-                           std::size_t needed) {
+GangPlan GangPlanner::Plan(std::span<const PodId> members, std::size_t needed) {
   GangPlan plan;
   const auto mark = state_.Mark();
   std::vector<PodId> without = LargestFirst(members);
   // A member may want to be near another that finds its place after it.
-  while (!without.empty() && PlaceSome(profile, without, plan)) continue;
+  while (!without.empty() && PlaceSome(without, plan)) continue;
   if (plan.places.size() >= needed) {
     state_.Commit(mark);
     return plan;
@@ -59,23 +58,22 @@ GangPlan GangPlanner::Plan(const framework::Profile& profile, std::span<const Po
   return plan;
 }
 
-bool GangPlanner::PlaceSome(const framework::Profile& profile, std::vector<PodId>& without,
-                            GangPlan& plan) {
+bool GangPlanner::PlaceSome(std::vector<PodId>& without, GangPlan& plan) {
   const std::size_t before = plan.places.size();
   // Where one of a kind finds no place, the next finds none either; room only becomes less.
   std::set<std::pair<cluster::ClassId, cluster::KinId>> hopeless;
   std::erase_if(without, [&](PodId pod) {
     const std::pair kind(state_.pod(pod).pod_class, state_.pod(pod).kin);
     if (hopeless.contains(kind)) return false;
-    if (PlaceOne(profile, pod, plan)) return true;
+    if (PlaceOne(pod, plan)) return true;
     hopeless.insert(kind);
     return false;
   });
   return plan.places.size() > before;
 }
 
-bool GangPlanner::PlaceOne(const framework::Profile& profile, PodId pod, GangPlan& plan) {
-  Placement placement = placer_.PlaceInPlan(profile, pod, failed_on_(pod));
+bool GangPlanner::PlaceOne(PodId pod, GangPlan& plan) {
+  Placement placement = place_(pod);
   if (placement.node.valid()) {
     const auto mark = state_.Mark();
     state_.Assume(pod, placement.node);

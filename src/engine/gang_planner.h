@@ -11,7 +11,6 @@
 
 #include "cluster/state.h"
 #include "engine/placement.h"
-#include "framework/profile.h"
 
 namespace knx::engine {
 
@@ -26,32 +25,26 @@ struct GangPlan {
 
 class GangPlanner {
  public:
-  // Where the pod failed before.
-  using FailedOn = std::function<std::span<const cluster::NodeRow>(cluster::PodId)>;
+  // The best place for the pod as things stand, without evicting anybody.
+  using Place = std::function<Placement(cluster::PodId)>;
   // Takes what the pod needs beside its room; anything but success: it cannot go there.
   using Reserve = std::function<framework::Outcome(cluster::PodId, cluster::NodeRow)>;
 
-  GangPlanner(cluster::State& state, Placer& placer, FailedOn failed_on, Reserve reserve)
-      : state_(state),
-        placer_(placer),
-        failed_on_(std::move(failed_on)),
-        reserve_(std::move(reserve)) {}
+  GangPlanner(cluster::State& state, Place place, Reserve reserve)
+      : state_(state), place_(std::move(place)), reserve_(std::move(reserve)) {}
 
   // At least `needed` of the members, and as many of the others as fit beside them.
-  GangPlan Plan(const framework::Profile& profile, std::span<const cluster::PodId> members,
-                std::size_t needed);
+  GangPlan Plan(std::span<const cluster::PodId> members, std::size_t needed);
 
  private:
   [[nodiscard]] std::vector<cluster::PodId> LargestFirst(
       std::span<const cluster::PodId> members) const;
   // One round over those that have no place yet; true: somebody found one.
-  bool PlaceSome(const framework::Profile& profile, std::vector<cluster::PodId>& without,
-                 GangPlan& plan);
-  bool PlaceOne(const framework::Profile& profile, cluster::PodId pod, GangPlan& plan);
+  bool PlaceSome(std::vector<cluster::PodId>& without, GangPlan& plan);
+  bool PlaceOne(cluster::PodId pod, GangPlan& plan);
 
   cluster::State& state_;
-  Placer& placer_;
-  FailedOn failed_on_;
+  Place place_;
   Reserve reserve_;
 };
 

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cluster/testing/volume_builders.h"
 #include "engine/testing/harness.h"
 
 namespace knx::engine {
@@ -239,6 +240,64 @@ TEST_F(GangTest, AMemberThatGoesMayLeaveTooFew) {
   harness_.Pod(Member("m3", 3, "1", "gang-m"));
   harness_.Pass(Duration::Seconds(11));
   EXPECT_EQ(Sent("m", 4), 3);
+}
+
+TEST_F(GangTest, WhoLeavesItsGangIsAPodLikeAnyOtherAndWhoJoinsOneWaits) {
+  Node("a");
+  Members("m", 2, 3);
+  harness_.Pod(PodBuilder("free").Asks("cpu", "9"));
+  harness_.Schedule();
+  EXPECT_EQ(Sent("m", 2), 0);
+  harness_.Pod(PodBuilder("m0").Asks("cpu", "1"));
+  harness_.ScheduleAndBind();
+  EXPECT_EQ(harness_.NodeOf("m0"), "a");
+  harness_.Pod(Member("free", 3, "9", "gang-m"));
+  harness_.Schedule();
+  EXPECT_EQ(harness_.PlaceOf("free"), QueuePlace::kGated);
+  EXPECT_EQ(harness_.Why("free"),
+            "waiting for pod group default/gang-m: it has 2 pods, needs at least 3");
+  harness_.Pod(PodBuilder("free")
+                   .Asks("cpu", "1")
+                   .Label("pod-group.scheduling.kubenexus.io/name", "gang-m")
+                   .Label("pod-group.scheduling.kubenexus.io/min-available", "0"));
+  harness_.Pass(Duration::Seconds(20));
+  EXPECT_EQ(harness_.NodeOf("free"), "");
+  EXPECT_EQ(harness_.Why("free"), "min-available must be at least 1, got 0");
+}
+
+TEST_F(GangTest, WhoStandsForItsGangMayLeaveIt) {
+  Node("a", "2");
+  Members("m", 4, 3);
+  harness_.Schedule();
+  EXPECT_EQ(Sent("m", 4), 0);
+  harness_.Pod(PodBuilder("m0").Asks("cpu", "9"));
+  Node("b", "1");
+  harness_.Pass(Duration::Seconds(11));
+  EXPECT_EQ(Sent("m", 4), 3);
+  EXPECT_EQ(harness_.NodeOf("m0"), "");
+}
+
+// A volume that cannot be set aside for one member: nobody is bound, nothing is held.
+TEST_F(GangTest, OneThatFailsBeforeTheBindingTakesAllBack) {
+  Node("a");
+  harness_.Object(cluster::testing::MakeClass("local", "kubernetes.io/no-provisioner"));
+  harness_.Object(cluster::testing::VolumeBuilder("pv").Class("local"));
+  harness_.Object(cluster::testing::ClaimBuilder("x").Class("local"));
+  harness_.Pod(Member("m0", 2));
+  harness_.Pod(Member("m1", 2).Claim("x"));
+  harness_.Schedule();
+  ASSERT_EQ(harness_.questions().size(), 1U);
+  EXPECT_EQ(Sent("m", 2), 0) << "the one without a volume waits for the other";
+  EXPECT_EQ(harness_.engine().Standing("uid-m0"), PodStanding::kPaused);
+  harness_.Answer(harness_.questions()[0].first, framework::Answer{false, "no", false});
+  EXPECT_EQ(harness_.engine().Standing("uid-m0"), PodStanding::kWaiting);
+  harness_.Schedule();
+  EXPECT_EQ(harness_.questions().size(), 1U) << "not before the back-off of who failed";
+  harness_.Pass(Duration::Seconds(2));
+  ASSERT_EQ(harness_.questions().size(), 2U);
+  harness_.PodGone("m1");
+  EXPECT_EQ(harness_.engine().Standing("uid-m0"), PodStanding::kWaiting);
+  EXPECT_EQ(Sent("m", 2), 0);
 }
 
 TEST_F(GangTest, GangsOfOnePriorityKeepTheOrderInWhichTheyCame) {

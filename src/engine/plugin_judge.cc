@@ -1,7 +1,5 @@
 #include "engine/plugin_judge.h"
 
-#include <fmt/format.h>
-
 #include "base/check.h"
 
 namespace knx::engine {
@@ -49,28 +47,20 @@ std::optional<std::uint8_t> PluginJudge::Gate(cluster::PodId pod) {
 }
 
 bool PluginJudge::HeldByGang(cluster::PodId pod) const {
-  if (state_.pod(pod).gang == nullptr) return false;
-  const auto profile = FindProfile(pod);
-  if (!profile || !profiles_[*profile].gangs) return false;
+  if (state_.pod(pod).gang == nullptr || GangPluginOf(pod) == nullptr) return false;
   const WaitingGang* const gang = GangOf(pod);
   return gang == nullptr || gang->stands != pod;
 }
 
-bool PluginJudge::HeldByGangAlone(cluster::PodId pod, std::uint8_t gate) const {
+const framework::GangEntry* PluginJudge::GangPluginOf(cluster::PodId pod) const {
   const auto profile = FindProfile(pod);
-  return profile && profiles_[*profile].gangs && profiles_[*profile].gangs->index == gate;
-}
-
-const framework::GangArgs& PluginJudge::GangArgsOf(cluster::PodId pod) {
-  return profiles_[ProfileOf(pod)].gangs->plugin->gang_args();
+  return profile && profiles_[*profile].gangs ? &*profiles_[*profile].gangs : nullptr;
 }
 
 const WaitingGang* PluginJudge::GangOf(cluster::PodId pod) const {
   if (gangs_.size() == 0) return nullptr;
   const cluster::GangId id = state_.gang_of(pod);
-  if (!id.valid()) return nullptr;
-  const auto profile = FindProfile(pod);
-  return profile && profiles_[*profile].gangs ? gangs_.Find(id) : nullptr;
+  return id.valid() && GangPluginOf(pod) != nullptr ? gangs_.Find(id) : nullptr;
 }
 
 std::optional<Time> PluginJudge::WaitsSince(cluster::PodId pod) {
@@ -93,10 +83,7 @@ std::string PluginJudge::GateReason(cluster::PodId pod) const {
   const WaitingGang* const waiting = GangOf(pod);
   // Where somebody stands for the gang, what became of its last attempt says more.
   if (waiting == nullptr || waiting->stands.valid()) return {};
-  const cluster::Gang& gang = state_.gangs().Get(membership.id);
-  return fmt::format("waiting for pod group {}/{}: it has {} pods, needs at least {}",
-                     state_.words().Text(gang.namespace_), gang.name,
-                     gang.placed + waiting->ready.size(), gang.minimum);
+  return WhatIsMissing(state_, membership.id, *waiting);
 }
 
 PluginSet PluginJudge::Interested(cluster::PodId pod, EventKind kind) {

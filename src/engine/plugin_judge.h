@@ -36,10 +36,8 @@ class PluginJudge final : public Queue::Judge {
   void NextEvent() { answers_.clear(); }
   // Why a gate is closed, in words.
   [[nodiscard]] std::string GateReason(cluster::PodId pod) const;
-  // Of a pod whose profile places gangs as wholes.
-  [[nodiscard]] const framework::GangArgs& GangArgsOf(cluster::PodId pod);
-  // Of a pod that is held back by `gate`: whether that is its gang.
-  [[nodiscard]] bool HeldByGangAlone(cluster::PodId pod, std::uint8_t gate) const;
+  // What places gangs as wholes for the profile of the pod; nullptr: nothing does.
+  [[nodiscard]] const framework::GangEntry* GangPluginOf(cluster::PodId pod) const;
 
  private:
   // Of a pod whose profile places gangs as wholes; nullptr: it is a pod like any other.

@@ -130,20 +130,15 @@ void Queue::Requeue(PodId pod, const FailedAttempt& attempt, Time now) {
 void Queue::AskGateAgain(PodId pod, Time now) {
   See(now);
   const std::uint32_t record = places_->Find(pod);
-  if (record == kNoRecord || places_->at(record).place != QueuePlace::kGated) return;
-  LeaveWaiting(record, Reaction::kAfterBackoff, EventKind::kForced, now);
-}
-
-void Queue::CloseGate(PodId pod, Time now) {
-  See(now);
-  const std::uint32_t record = places_->Find(pod);
   if (record == kNoRecord) return;
   const QueuePlace place = places_->at(record).place;
-  const bool waits = IsWaiting(place) || place == QueuePlace::kActive ||
-                     place == QueuePlace::kBackoff || place == QueuePlace::kErrorBackoff;
-  if (!waits) return;
+  if (place == QueuePlace::kGated) {
+    return LeaveWaiting(record, Reaction::kAfterBackoff, EventKind::kForced, now);
+  }
+  if (place == QueuePlace::kInFlight || place == QueuePlace::kDone) return;
   if (const std::optional<std::uint8_t> gate = judge_.Gate(pod)) {
     places_->MoveToGated(record, judge_.ProfileOf(pod), *gate);
+    TellArrived(record, EventKind::kForced);
   }
 }
 

@@ -106,11 +106,9 @@ class Queue {
   // the pod waits for its back-off only.
   void Requeue(cluster::PodId pod, const FailedAttempt& attempt, Time now);
 
-  // The gate of the pod may have opened, without an event that says so. Does nothing if it is not
-  // gated.
+  // The gate of the pod may have opened, or closed, without an event that says so. Does nothing if
+  // the pod does not wait.
   void AskGateAgain(cluster::PodId pod, Time now);
-  // The gate of the pod may have closed: if so it is held back, wherever it waits.
-  void CloseGate(cluster::PodId pod, Time now);
   // The pod is decided about together with another that was popped: in flight from here on. It must
   // wait.
   void Take(cluster::PodId pod, Time now);

@@ -183,6 +183,7 @@ std::uint64_t Seeds() {
 }
 
 TEST(GangSoak, NoGangStaysHalfAndNoRoomStaysIdle) {
+  ASSERT_GT(Seeds(), 0U) << "KNX_GANG_SEEDS is no number";
   for (std::uint64_t seed = 1; seed <= Seeds(); ++seed) {
     ASSERT_EQ(GangLife(seed, true).Run(2), "") << "seed " << seed;
   }
