@@ -209,14 +209,18 @@ void Http2Connection::FlushSoon() {
 void Http2Connection::Flush() {
   if (!connected_) return;
   const auto alive = alive_;
-  while (transport_->unsent() < kEnoughUnsent) {
+  // All frames at once: each write is a record of its own, here and for the server.
+  std::string frames;
+  while (transport_->unsent() + frames.size() < kEnoughUnsent) {
     const std::uint8_t* data = nullptr;
     const auto size = nghttp2_session_mem_send(session_, &data);
     if (!*alive) return;
     if (size < 0) return Fail(nghttp2_strerror(static_cast<int>(size)));
     if (size == 0) break;
-    transport_->Write({reinterpret_cast<const char*>(data), static_cast<std::size_t>(size)});
+    frames.append(reinterpret_cast<const char*>(data), static_cast<std::size_t>(size));
   }
+  if (!frames.empty()) transport_->Write(frames);
+  if (!*alive || !connected_) return;
   const bool over =
       nghttp2_session_want_read(session_) == 0 && nghttp2_session_want_write(session_) == 0;
   if (over || (going_away_ && streams_.empty())) {

@@ -135,6 +135,8 @@ Result<std::shared_ptr<const TlsContext>> TlsContext::MakeClient(const TlsOption
   SSL_CTX_set_min_proto_version(out->context_, TLS1_2_VERSION);
   SSL_CTX_set_mode(out->context_,
                    SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  // Else the head of each record is read alone.
+  SSL_CTX_set_read_ahead(out->context_, 1);
   if (options.http2) SSL_CTX_set_alpn_protos(out->context_, kHttp2.data(), kHttp2.size());
   out->verify_ = !options.skip_verify;
   if (out->verify_) KNX_TRY_DONE(TrustAuthorities(out->context_, options.ca_pem));
