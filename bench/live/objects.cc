@@ -34,8 +34,6 @@ Speech SpeechOf(LiveShape shape) {
   return {};
 }
 
-std::string PresentPodNameOf(int i) { return fmt::format("present-{:06}", i); }
-
 std::string ConditionPatch(std::string_view status, int count) {
   return fmt::format(
       R"({{"status":{{"conditions":[{{"type":"Ready","status":"{}","message":"update {}"}}]}}}})",
@@ -65,6 +63,7 @@ Result<LiveShape> LiveShapeOf(std::string_view name) {
 
 std::string NodeNameOf(int i) { return fmt::format("node-{:05}", i); }
 std::string PodNameOf(int i) { return fmt::format("pod-{:06}", i); }
+std::string PresentPodNameOf(int i) { return fmt::format("present-{:06}", i); }
 
 std::string NamespaceJson(std::string_view name) {
   return fmt::format(R"({{"apiVersion":"v1","kind":"Namespace","metadata":{{"name":"{}"}}}})",
@@ -103,8 +102,26 @@ std::string PresentPodJson(LiveShape shape, int i, int nodes) {
 
 std::string NodeStatusPath(int i) { return fmt::format("/api/v1/nodes/{}/status", NodeNameOf(i)); }
 
-std::string PresentPodStatusPath(int i) {
-  return fmt::format("/api/v1/namespaces/{}/pods/{}/status", kPresent, PresentPodNameOf(i));
+std::string PodStatusPath(int i) {
+  return fmt::format("/api/v1/namespaces/{}/pods/{}/status", kMeasured, PodNameOf(i));
+}
+
+std::string PresentPodPath(int i) {
+  return fmt::format("/api/v1/namespaces/{}/pods/{}", kPresent, PresentPodNameOf(i));
+}
+
+std::string PresentPodStatusPath(int i) { return PresentPodPath(i) + "/status"; }
+
+std::string NominationJson(std::string_view node) {
+  return fmt::format(
+      R"({{"status":{{"conditions":[{{"type":"PodScheduled","status":"False",)"
+      R"("reason":"Unschedulable","message":"no room"}}],"nominatedNodeName":"{}"}}}})",
+      node);
+}
+
+std::string DisruptionJson() {
+  return R"({"status":{"conditions":[{"type":"DisruptionTarget","status":"True",)"
+         R"("reason":"PreemptionByScheduler","message":"preempting"}]}})";
 }
 
 std::string SignOfLifeJson(int count) { return ConditionPatch("True", count); }

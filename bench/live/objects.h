@@ -17,6 +17,7 @@ inline constexpr std::string_view kMeasured = "bench", kPresent = "bench-present
 
 std::string NodeNameOf(int i);
 std::string PodNameOf(int i);
+std::string PresentPodNameOf(int i);
 
 std::string NamespaceJson(std::string_view name);
 // What the more important pods of the preemption refer to.
@@ -28,9 +29,14 @@ std::string PodJson(LiveShape shape, int i);
 std::string PresentPodJson(LiveShape shape, int i, int nodes);
 
 std::string NodeStatusPath(int i);
+std::string PodStatusPath(int i);
+std::string PresentPodPath(int i);
 std::string PresentPodStatusPath(int i);
 // Patches of statuses, each different from the one before.
 std::string SignOfLifeJson(int count);
 std::string ReadinessJson(int count, bool ready);
+// What preemption writes of the pod that needs room, and of one that makes it.
+std::string NominationJson(std::string_view node);
+std::string DisruptionJson();
 
 }  // namespace knx::bench

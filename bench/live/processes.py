@@ -92,7 +92,8 @@ def binder_command(plane, kind, row, at_a_time):
     if kind == "go":
         return [GO_BINDER, f"-kubeconfig={plane.folder}/kubeconfig", f"-pods={row['pods']}",
                 f"-nodes={row['nodes']}", f"-at-a-time={at_a_time}"]
-    return load_command(plane, "bind", pods=row["pods"], nodes=row["nodes"], at_a_time=at_a_time)
+    return load_command(plane, "bind", shape=row["shape"], pods=row["pods"], nodes=row["nodes"],
+                        at_a_time=at_a_time)
 
 
 def now():

@@ -10,9 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "binder.h"
 #include "client/api_client.h"
-#include "client/event_recorder.h"
-#include "client/pod_writer.h"
 #include "connection.h"
 #include "flood.h"
 #include "watcher.h"
@@ -87,32 +86,6 @@ void Say(const std::string& line) {
   std::fflush(stdout);
 }
 
-struct Writers {
-  explicit Writers(client::ApiClient& api) : pods(api), events(api) {}
-  client::PodWriter pods;
-  client::EventRecorder events;
-};
-
-// As a scheduler would: a binding, and when it is done an event.
-void BindOne(Writers& writers, int i, int nodes, Flood::Answered answered) {
-  const client::PodName pod{std::string(kMeasured), PodNameOf(i), ""};
-  const std::string node = NodeNameOf(i % nodes);
-  writers.pods.Bind(
-      pod, node, [&writers, pod, node, answered = std::move(answered)](const Status& outcome) {
-        if (!outcome.ok()) return answered(outcome);
-        client::PodEvent event;
-        event.regarding = pod;
-        event.reason = "Scheduled";
-        event.action = "Binding";
-        event.note =
-            fmt::format("Successfully assigned {}/{} to {}", pod.namespace_, pod.name, node);
-        event.controller = "default-scheduler";
-        event.instance = "binder";
-        event.when = Time{};
-        writers.events.Record(event, answered);
-      });
-}
-
 }  // namespace
 
 Status Fill(const LiveLoad& load) {
@@ -141,9 +114,9 @@ Status Fill(const LiveLoad& load) {
 
 Status BindAll(const LiveLoad& load) {
   KNX_TRY(const std::unique_ptr<Stage> stage, Stage::Make(load));
-  Writers writers(stage->api());
+  Binder binder(stage->api(), load.shape, load.nodes);
   return stage->SendAll(load.pods, load.at_a_time, [&](int i, Flood::Answered answered) {
-    BindOne(writers, i, load.nodes, std::move(answered));
+    binder.BindOne(i, std::move(answered));
   });
 }
 
@@ -242,10 +215,10 @@ double MillisecondsAt(const std::vector<Duration>& sorted, double share) {
 
 Status Arrive(const LiveLoad& load) {
   KNX_TRY(const std::unique_ptr<Stage> stage, Stage::Make(load));
-  Writers writers(stage->api());
+  Binder binder(stage->api(), load.shape, load.nodes);
   const auto created = [&](int i) {
     if (!load.bind) return;
-    BindOne(writers, i, load.nodes, [&](const Status& outcome) {
+    binder.BindOne(i, [&](const Status& outcome) {
       if (!outcome.ok()) stage->Fail(outcome.error().ToString());
     });
   };

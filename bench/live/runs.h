@@ -21,7 +21,8 @@ struct LiveLoad {
 
 // Creates the nodes and the pods.
 Status Fill(const LiveLoad& load);
-// Binds the pods, one event each, without looking at anything: what the server can take.
+// Binds the pods, one event each, without looking at anything: what the server can take. In the
+// shape of preemption also ends those that have to go, with all that is written about it.
 Status BindAll(const LiveLoad& load);
 // Waits until all pods are bound and their events can be read. Says "watching" first.
 Status WatchAll(const LiveLoad& load);
