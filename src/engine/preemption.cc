@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "k8s/selector.h"
+#include "engine/importance.h"
 
 namespace knx::engine {
 
@@ -31,22 +31,6 @@ std::uint64_t StableHash(std::string_view text) {
 std::size_t WantedCandidates(const framework::PreemptionArgs& args, std::size_t nodes) {
   const std::size_t share = nodes * static_cast<std::size_t>(args.min_candidates_percent) / 100;
   return std::min(nodes, std::max(share, static_cast<std::size_t>(args.min_candidates)));
-}
-
-// A pod that has not started counts as one that starts now: later than all others.
-Time StartOf(const cluster::Pod& pod) { return pod.started == Time{} ? kNever : pod.started; }
-
-bool Protects(const k8s::PodDisruptionBudget& budget, const k8s::StringMap& labels,
-              const std::string& pod_name) {
-  if (!budget.selector) return false;
-  // An empty selector selects nothing here, unlike in an eviction.
-  if (budget.selector->match_labels.empty() && budget.selector->match_expressions.empty()) {
-    return false;
-  }
-  if (!k8s::Matches(*budget.selector, labels)) return false;
-  // Who is on its way out already is accounted for.
-  return std::find(budget.disrupted_pods.begin(), budget.disrupted_pods.end(), pod_name) ==
-         budget.disrupted_pods.end();
 }
 
 }  // namespace
@@ -287,7 +271,7 @@ Preemptor::Finding Preemptor::Unfit(Memory& memory, std::vector<std::string> rea
 
 void Preemptor::Reprieve(const Question& question, NodeRow row) {
   const auto more_important = [&](const Victim& a, const Victim& b) {
-    return MoreImportant(a.id, b.id);
+    return MoreImportant(state_, a.id, b.id);
   };
   std::sort(victims_.begin(), victims_.end(), more_important);
   MarkViolations();
@@ -314,33 +298,11 @@ void Preemptor::PutBack(const Question& question, PodId victim, NodeRow row) {
 
 // Budgets are used up by the most important pods first.
 void Preemptor::MarkViolations() {
-  const auto& budgets = state_.bystanders().budgets().by_name;
-  if (budgets.empty()) return;
-  std::map<const k8s::PodDisruptionBudget*, std::int64_t> used;
-  for (Victim& victim : victims_) {
-    const cluster::Pod& pod = state_.pod(victim.id);
-    const k8s::StringMap& labels = state_.label_sets().Get(pod.labels);
-    if (labels.empty()) continue;
-    const std::string namespace_(state_.words().Text(pod.namespace_));
-    for (auto it = budgets.lower_bound({namespace_, ""});
-         it != budgets.end() && it->first.first == namespace_; ++it) {
-      if (!Protects(it->second, labels, pod.name)) continue;
-      if (++used[&it->second] > it->second.disruptions_allowed) victim.violates = true;
-    }
-  }
+  BudgetUse budgets(state_);
+  for (Victim& victim : victims_) victim.violates = budgets.Violates(victim.id);
 }
 
 // ---- comparing ----
-
-bool Preemptor::MoreImportant(PodId a, PodId b) const {
-  const cluster::Pod& pod_a = state_.pod(a);
-  const cluster::Pod& pod_b = state_.pod(b);
-  if (pod_a.priority != pod_b.priority) return pod_a.priority > pod_b.priority;
-  if (StartOf(pod_a) != StartOf(pod_b)) return StartOf(pod_a) < StartOf(pod_b);
-  // kube-scheduler leaves the rest to chance.
-  if (pod_a.created != pod_b.created) return pod_a.created < pod_b.created;
-  return pod_a.uid < pod_b.uid;
-}
 
 const Preemptor::Candidate* Preemptor::Best(std::span<const Candidate> candidates) const {
   const Candidate* best = nullptr;

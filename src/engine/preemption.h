@@ -128,7 +128,6 @@ class Preemptor {
   void Remove(const Question& question, cluster::PodId victim, cluster::NodeRow row);
   void PutBack(const Question& question, cluster::PodId victim, cluster::NodeRow row);
   void MarkViolations();
-  [[nodiscard]] bool MoreImportant(cluster::PodId a, cluster::PodId b) const;
   [[nodiscard]] Finding Summarize(std::span<const Victim> victims) const;
   [[nodiscard]] bool Better(const Finding& a, cluster::NodeRow row_a, const Finding& b,
                             cluster::NodeRow row_b) const;

@@ -14,20 +14,12 @@ namespace {
 using cluster::testing::NodeBuilder;
 using cluster::testing::PodBuilder;
 using ::testing::IsEmpty;
+using testing::Budget;
 using testing::Node;
 using testing::On;
 using testing::Wants;
 
 Time AtSecond(std::int64_t second) { return Time{second * 1'000'000'000}; }
-
-k8s::PodDisruptionBudget Budget(std::string name, k8s::StringMap labels, std::int32_t allowed) {
-  k8s::PodDisruptionBudget budget;
-  budget.meta.name = std::move(name);
-  budget.meta.namespace_ = "default";
-  budget.selector.emplace().match_labels = std::move(labels);
-  budget.disruptions_allowed = allowed;
-  return budget;
-}
 
 struct Case {
   std::string_view name;

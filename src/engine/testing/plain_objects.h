@@ -1,4 +1,4 @@
-// Nodes of a plain size, and pods that fill them.
+// Nodes of a plain size, pods that fill them, and budgets that protect those.
 #pragma once
 
 #include <string>
@@ -21,6 +21,16 @@ inline cluster::testing::PodBuilder On(const std::string& node, const std::strin
 
 inline cluster::testing::PodBuilder Wants(const std::string& cpu, int priority) {
   return cluster::testing::PodBuilder("vip").Asks("cpu", cpu).Priority(priority);
+}
+
+inline k8s::PodDisruptionBudget Budget(std::string name, k8s::StringMap labels,
+                                       std::int32_t allowed) {
+  k8s::PodDisruptionBudget budget;
+  budget.meta.name = std::move(name);
+  budget.meta.namespace_ = "default";
+  budget.selector.emplace().match_labels = std::move(labels);
+  budget.disruptions_allowed = allowed;
+  return budget;
 }
 
 }  // namespace knx::engine::testing

@@ -1,0 +1,54 @@
+#include "engine/importance.h"
+
+#include <algorithm>
+#include <string>
+
+#include "k8s/selector.h"
+
+namespace knx::engine {
+
+using cluster::PodId;
+
+namespace {
+
+bool Protects(const k8s::PodDisruptionBudget& budget, const k8s::StringMap& labels,
+              const std::string& pod_name) {
+  if (!budget.selector) return false;
+  // An empty selector selects nothing here, unlike in an eviction.
+  if (budget.selector->match_labels.empty() && budget.selector->match_expressions.empty()) {
+    return false;
+  }
+  if (!k8s::Matches(*budget.selector, labels)) return false;
+  // Who is on its way out already is accounted for.
+  return std::find(budget.disrupted_pods.begin(), budget.disrupted_pods.end(), pod_name) ==
+         budget.disrupted_pods.end();
+}
+
+}  // namespace
+
+bool MoreImportant(const cluster::State& state, PodId a, PodId b) {
+  const cluster::Pod& pod_a = state.pod(a);
+  const cluster::Pod& pod_b = state.pod(b);
+  if (pod_a.priority != pod_b.priority) return pod_a.priority > pod_b.priority;
+  if (StartOf(pod_a) != StartOf(pod_b)) return StartOf(pod_a) < StartOf(pod_b);
+  if (pod_a.created != pod_b.created) return pod_a.created < pod_b.created;
+  return pod_a.uid < pod_b.uid;
+}
+
+bool BudgetUse::Violates(PodId id) {
+  const auto& budgets = state_.bystanders().budgets().by_name;
+  if (budgets.empty()) return false;
+  const cluster::Pod& pod = state_.pod(id);
+  const k8s::StringMap& labels = state_.label_sets().Get(pod.labels);
+  if (labels.empty()) return false;
+  bool violates = false;
+  const std::string namespace_(state_.words().Text(pod.namespace_));
+  for (auto it = budgets.lower_bound({namespace_, ""});
+       it != budgets.end() && it->first.first == namespace_; ++it) {
+    if (!Protects(it->second, labels, pod.name)) continue;
+    if (++used_[&it->second] > it->second.disruptions_allowed) violates = true;
+  }
+  return violates;
+}
+
+}  // namespace knx::engine
