@@ -98,7 +98,7 @@ class Run {
       ++bound_;
     } else if (const auto* evict = std::get_if<engine::EvictPod>(&action.what)) {
       engine_.Handle(engine::PodDeleted{evict->pod.uid}, now_);
-    } else if (workload_.shape != Shape::kPreemption ||
+    } else if (workload_.priority == 0 ||
                !std::holds_alternative<engine::PatchPodStatus>(action.what)) {
       return;
     }
@@ -127,7 +127,8 @@ Result<std::vector<framework::Profile>> ProfilesFor(const Workload& workload) {
   KNX_TRY(const auto config,
           framework::ReadConfiguration(
               "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
-              "profiles: [{plugins: {queueSort: {enabled: [{name: Coscheduling}]}}}]\n",
+              "profiles: [{plugins: {multiPoint: {enabled: [{name: Coscheduling}, "
+              "{name: GangPreemption}]}}}]\n",
               "gangs"));
   return framework::BuildProfiles(config, plugins::AllPlugins());
 }

@@ -42,6 +42,8 @@ Result<std::vector<Workload>> ReadWorkloads(std::string_view text, std::string_v
                         row.Read("at_once", workload.at_once);
                         row.Read("node", workload.node);
                         row.Read("pod", workload.pod);
+                        row.Read("present_pod", workload.present_pod);
+                        row.Read("priority", workload.priority, {0, 1'000'000'000});
                         row.Read("repeat", workload.repeat, {1, 100});
                         row.Read("decode_as_they_come", workload.decode_as_they_come);
                       });
@@ -113,12 +115,6 @@ void SpeakOfPods(const Workload& workload, k8s::Pod& pod) {
   }
 }
 
-void Ask(k8s::Pod& pod, std::string_view resource, k8s::Quantity amount) {
-  for (auto& [name, asked] : pod.spec.containers[0].resources.requests) {
-    if (name == resource) asked = amount;
-  }
-}
-
 }  // namespace
 
 k8s::Pod MakePresentPod(const Workload& workload, std::int32_t i) {
@@ -132,8 +128,8 @@ k8s::Pod MakePresentPod(const Workload& workload, std::int32_t i) {
     pod.status.phase = k8s::PodPhase::kRunning;
     pod.status.start_time = Time{std::int64_t{1'600'000'000'000'000'000} + i};
   }
-  if (workload.shape == Shape::kPreemption) {
-    Ask(pod, k8s::names::kCpu, k8s::Quantity::FromMilli(900));
+  if (!workload.present_pod.empty()) {
+    pod.spec.containers[0].resources.requests = workload.present_pod;
   }
   return pod;
 }
@@ -156,10 +152,7 @@ k8s::Pod MakePod(const Workload& workload, std::int32_t i) {
         {std::string(k8s::names::kGangMinAvailable), std::to_string(workload.gang)},
         {std::string(k8s::names::kGangName), fmt::format("gang-{}", i / workload.gang)}};
   }
-  if (workload.shape == Shape::kPreemption) {
-    pod.spec.priority = 10;
-    Ask(pod, k8s::names::kCpu, k8s::Quantity::FromUnits(3));
-  }
+  pod.spec.priority = workload.priority;
   return pod;
 }
 
@@ -169,7 +162,9 @@ k8s::Pod MakeWaitingPod(const Workload& workload, std::int32_t i) {
   if (workload.shape == Shape::kGated) {
     pod.spec.scheduling_gates = {"example.com/gate"};
   } else {
-    Ask(pod, k8s::names::kCpu, k8s::Quantity::FromUnits(1000));
+    for (auto& [name, asked] : pod.spec.containers[0].resources.requests) {
+      if (name == k8s::names::kCpu) asked = k8s::Quantity::FromUnits(1000);
+    }
   }
   return pod;
 }

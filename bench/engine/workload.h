@@ -35,10 +35,12 @@ struct Workload {
   std::int32_t node_pods = 0;  // pods a node may have, if not what all have
   std::int32_t gang = 0;       // pods that start together, one gang after the other
   bool at_once = false;        // all gangs are there before the first is decided about
+  std::int32_t priority = 0;   // of the pods to be measured: others are evicted for them
   std::int32_t repeat = 3;
   // Makes each pod when it is handed over, so that only what the engine keeps is resident.
   bool decode_as_they_come = false;
   k8s::ResourceList node, pod;
+  k8s::ResourceList present_pod;  // if it is another than `pod`
 };
 
 Result<std::vector<Workload>> ReadWorkloads(std::string_view text, std::string_view file);
