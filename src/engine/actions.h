@@ -44,7 +44,8 @@ struct ClearNomination {
 struct PlanEvictions {
   PodRef preemptor;
   std::string node;
-  std::vector<PodRef> victims;
+  std::vector<PodRef> victims;     // on that node
+  std::vector<PodRef> along = {};  // elsewhere, because the gang of a victim is no use without it
 };
 
 // Writes the condition that says why the pod has to go, then deletes it, if it is still the one

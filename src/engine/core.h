@@ -19,6 +19,7 @@
 #include "engine/extender_round.h"
 #include "engine/gang_book.h"
 #include "engine/gang_planner.h"
+#include "engine/gang_preemption.h"
 #include "engine/placement.h"
 #include "engine/plugin_judge.h"
 #include "engine/queue.h"
@@ -160,8 +161,8 @@ class Core {
   void WriteCondition(cluster::PodId id, std::string_view reason, const std::string& message,
                       std::optional<cluster::NodeRow> nominate, Time now);
   // The condition and an event, unless the condition says so already.
-  void ReportIfNew(cluster::PodId id, std::string_view reason, const std::string& message,
-                   Time now);
+  void ReportIfNew(cluster::PodId id, std::string_view reason, const std::string& message, Time now,
+                   std::optional<cluster::NodeRow> nominate = std::nullopt);
   // The nominated node to be written, if what is written is another; the state takes it over.
   std::optional<std::string> Renominate(cluster::PodId id, cluster::NodeRow row, Time now);
   void MeetDeadlines(Time now);
@@ -184,12 +185,22 @@ class Core {
   void SettleGang(cluster::GangId id, Time now);
   void Promote(WaitingGang& waiting, Time now);
   void DecideGang(cluster::PodId id, cluster::GangId gang, Time now);
-  void RefuseGang(cluster::PodId id, cluster::GangId gang, const GangPlan& plan, Time now);
+  void RefuseGang(cluster::PodId id, cluster::GangId gang, const GangPlan& plan,
+                  const GangRoom& room, Time now);
   void Depart(cluster::PodId id, cluster::GangId gang, const GangPlan& plan, Time now);
   void AwaitGang(cluster::PodId id, Time now);
   void CancelDeparture(std::uint64_t number, Time now);
-  void PlanReports(cluster::GangId id, WaitingGang& waiting, bool enough, Time now);
+  void PlanReports(cluster::GangId id, WaitingGang& waiting, bool missing, Time now);
   void MakeReports(Time now);
+
+  // ---- core_gang_preemption.cc: making room for them ----
+  // Others are being evicted for it.
+  [[nodiscard]] bool MakesRoom(cluster::GangId id) const;
+  // Pods that were evicted for it still stand where its members are to go.
+  [[nodiscard]] bool RoomIsComing(const WaitingGang& waiting) const;
+  GangRoom FindRoom(cluster::PodId id, cluster::GangId gang, GangPlanner& planner, Time now);
+  // Who has to go for which of the members.
+  [[nodiscard]] std::vector<std::pair<cluster::PodId, Placement>> Shares(const GangRoom& room);
 
   // A pod that was popped.
   void Decide(cluster::PodId id, Time now);

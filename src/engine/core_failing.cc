@@ -78,11 +78,15 @@ void Core::Fail(PodId id, const FailedAttempt& attempt, const std::string& messa
                  message, nominate, now);
 }
 
-void Core::ReportIfNew(PodId id, std::string_view reason, const std::string& message, Time now) {
+void Core::ReportIfNew(PodId id, std::string_view reason, const std::string& message, Time now,
+                       std::optional<NodeRow> nominate) {
   const auto written = conditions_.find(id);
-  if (written != conditions_.end() && written->second.Says(reason, message)) return;
-  EmitEvent(id, true, names::kEventFailedScheduling, names::kActionScheduling, Truncated(message));
-  WriteCondition(id, reason, message, std::nullopt, now);
+  const bool known = written != conditions_.end() && written->second.Says(reason, message);
+  if (!known) {
+    EmitEvent(id, true, names::kEventFailedScheduling, names::kActionScheduling,
+              Truncated(message));
+  }
+  if (!known || nominate) WriteCondition(id, reason, message, nominate, now);
 }
 
 void Core::WriteCondition(PodId id, std::string_view reason, const std::string& message,

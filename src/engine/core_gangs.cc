@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "engine/core.h"
 #include "engine/gang_planner.h"
@@ -49,16 +50,16 @@ void Core::ForgetMember(GangId gang, PodId id, Time now) {
 }
 
 void Core::SettleGang(GangId id, Time now) {
-  WaitingGang* const waiting = gangs_.Find(id);
+  WaitingGang* const waiting = id.valid() ? gangs_.Find(id) : nullptr;
   if (waiting == nullptr) return;
   if (!state_.gangs().Contains(id)) return gangs_.Close(id);
-  const bool enough = HasEnough(id, *waiting);
+  const bool enough = HasEnough(id, *waiting) && !MakesRoom(id);
   if (enough && !waiting->stands.valid()) {
     Promote(*waiting, now);
   } else if (!enough && waiting->stands.valid()) {
     queue_.AskGateAgain(std::exchange(waiting->stands, {}), now);
   }
-  PlanReports(id, *waiting, enough, now);
+  PlanReports(id, *waiting, !HasEnough(id, *waiting), now);
 }
 
 bool Core::HasEnough(GangId id, const WaitingGang& waiting) const {
@@ -96,12 +97,15 @@ void Core::DecideGang(PodId id, GangId gang, Time now) {
         return AskReserve(ProfileOf(pod), pod, row, by);
       });
   const GangPlan plan = planner.Plan(waiting.ready, NeededBy(gang));
-  if (plan.places.empty()) return RefuseGang(id, gang, plan, now);
+  if (plan.places.empty()) {
+    return RefuseGang(id, gang, plan, FindRoom(id, gang, planner, now), now);
+  }
   waiting.blocked = {};
+  waiting.evicted_at.reset();
   Depart(id, gang, plan, now);
 }
 
-void Core::RefuseGang(PodId id, GangId gang, const GangPlan& plan, Time now) {
+void Core::RefuseGang(PodId id, GangId gang, const GangPlan& plan, const GangRoom& room, Time now) {
   WaitingGang& waiting = *gangs_.Find(gang);
   waiting.blocked = plan.blocked;
   const std::size_t needed = NeededBy(gang);
@@ -111,12 +115,24 @@ void Core::RefuseGang(PodId id, GangId gang, const GangPlan& plan, Time now) {
                   : fmt::format("pod group {} needs {} pods at once, {} fit; for the next: {}",
                                 GangName(state_, gang), needed, plan.fitting, plan.refusal.message);
   const std::vector<PodId> members = waiting.ready;
-  Fail(id, plan.refusal.attempt, message, NodeRow{}, now);
+  const std::map<PodId, NodeRow> promised(room.places.begin(), room.places.end());
+  const bool keep = room.places.empty() && RoomIsComing(waiting);
+  const auto nomination = [&](PodId member) -> std::optional<NodeRow> {
+    if (keep) return std::nullopt;
+    const auto place = promised.find(member);
+    return place == promised.end() ? NodeRow{} : place->second;
+  };
+  const auto shares = Shares(room);
+  if (!shares.empty()) waiting.evicted_at = now;
+  for (const auto& [member, share] : shares) AnnouncePlan(member, share);
+  Fail(id, plan.refusal.attempt, message, nomination(id), now);
   const std::string_view reason =
       plan.refusal.attempt.error ? names::kReasonSchedulerError : names::kReasonUnschedulable;
   for (const PodId member : members) {
-    if (member != id) ReportIfNew(member, reason, message, now);
+    if (member != id) ReportIfNew(member, reason, message, now, nomination(member));
   }
+  for (const auto& [member, share] : shares) CarryOutPlan(member, share, now);
+  if (!shares.empty()) SettleGang(gang, now);
 }
 
 // ---- on their way together ----
@@ -182,13 +198,12 @@ void Core::CancelDeparture(std::uint64_t number, Time now) {
 
 // ---- saying what is missing ----
 
-void Core::PlanReports(GangId id, WaitingGang& waiting, bool enough, Time now) {
+void Core::PlanReports(GangId id, WaitingGang& waiting, bool missing, Time now) {
   framework::GangArgs args;
   if (!waiting.ready.empty()) {
     args = judge_.GangPluginOf(waiting.ready.front())->plugin->gang_args();
   }
-  const bool missing = !enough && !waiting.ready.empty();
-  if (!missing) {
+  if (!missing || waiting.ready.empty()) {
     gangs_.SetMissingReport(id, std::nullopt);
     waiting.said_missing = 0;
   } else if (!waiting.missing_report && waiting.said_missing != waiting.ready.size()) {
@@ -252,7 +267,8 @@ std::optional<std::string> Core::VerifyGangs() const {
     }
     if (waiting == nullptr) continue;
     const bool stands = std::binary_search(ready.begin(), ready.end(), waiting->stands);
-    if (stands != waiting->stands.valid() || stands != HasEnough(id, *waiting)) {
+    const bool may_stand = HasEnough(id, *waiting) && !MakesRoom(id);
+    if (stands != waiting->stands.valid() || stands != may_stand) {
       return fmt::format("pod group {}: who stands for it is out of date", GangName(state_, id));
     }
   }

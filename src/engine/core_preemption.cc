@@ -11,6 +11,16 @@ namespace names = k8s::names;
 using cluster::NodeRow;
 using cluster::PodId;
 
+namespace {
+
+std::vector<PodId> EvictedBy(const Placement& placement) {
+  std::vector<PodId> all = placement.victims;
+  all.insert(all.end(), placement.along.begin(), placement.along.end());
+  return all;
+}
+
+}  // namespace
+
 void Core::AnnouncePlan(PodId id, const Placement& placement) {
   PlanEvictions announced{RefTo(id), state_.nodes().name(placement.nominated), {}};
   Evictions::Plan plan{.pod = id,
@@ -18,8 +28,9 @@ void Core::AnnouncePlan(PodId id, const Placement& placement) {
                        .node = announced.node,
                        .scheduler_name = state_.class_of(id).spec.scheduler_name,
                        .victims = {}};
-  for (const PodId victim : placement.victims) {
-    announced.victims.push_back(RefTo(victim));
+  for (const PodId victim : placement.victims) announced.victims.push_back(RefTo(victim));
+  for (const PodId victim : placement.along) announced.along.push_back(RefTo(victim));
+  for (const PodId victim : EvictedBy(placement)) {
     // Who is on its way out already need not be asked again.
     if (state_.pod(victim).terminating || CanBeTakenBack(victim)) continue;
     plan.victims.push_back(RefTo(victim));
@@ -27,13 +38,14 @@ void Core::AnnouncePlan(PodId id, const Placement& placement) {
   Emit(std::move(announced));
   if (plan.victims.empty()) return;
   evictions_.Begin(std::move(plan));
-  state_.SetMakingRoom(id, true);
+  // A gang waits as a whole.
+  if (!GangOf(id).valid()) state_.SetMakingRoom(id, true);
 }
 
 void Core::CarryOutPlan(PodId id, const Placement& placement, Time now) {
   ClearLowerNominations(id, placement.nominated, now);
   const std::string plugin(ProfileOf(id).plugins[placement.preempted_by]->name());
-  for (const PodId victim : placement.victims) {
+  for (const PodId victim : EvictedBy(placement)) {
     if (!state_.pod(victim).terminating && CanBeTakenBack(victim)) {
       TakeBack(victim, id, plugin, now);
     }
@@ -123,6 +135,7 @@ void Core::EndPlan(Evictions::PlanId id, Time now) {
   const bool failed = evictions_.at(id).failed;
   evictions_.End(id);
   if (!pod.valid()) return;
+  if (const cluster::GangId gang = GangOf(pod); gang.valid()) return SettleGang(gang, now);
   state_.SetMakingRoom(pod, false);
   failed ? queue_.Activate(pod, now) : queue_.AskGateAgain(pod, now);
 }
@@ -131,7 +144,10 @@ void Core::OnLeaving(PodId id, Time now) {
   if (evictions_.size() == 0) return;
   for (const Evictions::PlanId plan : evictions_.OnGoing(state_.pod(id).uid)) {
     const PodId waits = evictions_.at(plan).pod;
-    if (waits.valid() && evictions_.AllGoing(plan)) state_.SetMakingRoom(waits, false);
+    if (waits.valid() && evictions_.AllGoing(plan)) {
+      state_.SetMakingRoom(waits, false);
+      SettleGang(GangOf(waits), now);
+    }
     if (evictions_.IsOver(plan)) EndPlan(plan, now);
   }
 }

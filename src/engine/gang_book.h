@@ -26,6 +26,7 @@ struct WaitingGang {
   std::size_t said_missing = 0;        // with so many ready; 0: was not said
   std::optional<Time> incomplete_report;  // when it is said that only some of it have a place
   bool said_incomplete = false;
+  std::optional<Time> evicted_at;  // others, to make room for it
 };
 
 // "default/train"

@@ -46,8 +46,7 @@ GangPlan GangPlanner::Plan(std::span<const PodId> members, std::size_t needed) {
   GangPlan plan;
   const auto mark = state_.Mark();
   std::vector<PodId> without = LargestFirst(members);
-  // A member may want to be near another that finds its place after it.
-  while (!without.empty() && PlaceSome(without, plan)) continue;
+  Fill(without, plan, members.size());
   if (plan.places.size() >= needed) {
     state_.Commit(mark);
     return plan;
@@ -58,13 +57,18 @@ GangPlan GangPlanner::Plan(std::span<const PodId> members, std::size_t needed) {
   return plan;
 }
 
-bool GangPlanner::PlaceSome(std::vector<PodId>& without, GangPlan& plan) {
+void GangPlanner::Fill(std::vector<PodId>& without, GangPlan& plan, std::size_t enough) {
+  // A member may want to be near another that finds its place after it.
+  while (plan.places.size() < enough && PlaceSome(without, plan, enough)) continue;
+}
+
+bool GangPlanner::PlaceSome(std::vector<PodId>& without, GangPlan& plan, std::size_t enough) {
   const std::size_t before = plan.places.size();
   // Where one of a kind finds no place, the next finds none either; room only becomes less.
   std::set<std::pair<cluster::ClassId, cluster::KinId>> hopeless;
   std::erase_if(without, [&](PodId pod) {
     const std::pair kind(state_.pod(pod).pod_class, state_.pod(pod).kin);
-    if (hopeless.contains(kind)) return false;
+    if (plan.places.size() >= enough || hopeless.contains(kind)) return false;
     if (PlaceOne(pod, plan)) return true;
     hopeless.insert(kind);
     return false;

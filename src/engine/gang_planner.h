@@ -36,11 +36,15 @@ class GangPlanner {
   // At least `needed` of the members, and as many of the others as fit beside them.
   GangPlan Plan(std::span<const cluster::PodId> members, std::size_t needed);
 
- private:
+  // The order in which members are placed.
   [[nodiscard]] std::vector<cluster::PodId> LargestFirst(
       std::span<const cluster::PodId> members) const;
+  // Gives places to those without one, until so many have one or no more fit.
+  void Fill(std::vector<cluster::PodId>& without, GangPlan& plan, std::size_t enough);
+
+ private:
   // One round over those that have no place yet; true: somebody found one.
-  bool PlaceSome(std::vector<cluster::PodId>& without, GangPlan& plan);
+  bool PlaceSome(std::vector<cluster::PodId>& without, GangPlan& plan, std::size_t enough);
   bool PlaceOne(cluster::PodId pod, GangPlan& plan);
 
   cluster::State& state_;

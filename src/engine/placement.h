@@ -23,6 +23,7 @@ struct Placement {
   cluster::NodeRow node;                // invalid: nowhere, and the rest says why
   cluster::NodeRow nominated;           // room is being made there
   std::vector<cluster::PodId> victims;  // by evicting these, the most important first
+  std::vector<cluster::PodId> along;    // and these elsewhere, whose gang is broken thereby
   std::uint8_t preempted_by = 0;        // the plugin that wants it so
   bool keep_nomination = false;
   bool tried_preemption = false;

@@ -83,6 +83,9 @@ std::string PluginJudge::GateReason(cluster::PodId pod) const {
   const WaitingGang* const waiting = GangOf(pod);
   // Where somebody stands for the gang, what became of its last attempt says more.
   if (waiting == nullptr || waiting->stands.valid()) return {};
+  const cluster::Gang& gang = state_.gangs().Get(membership.id);
+  const std::size_t known = gang.placed + gang.finished + waiting->ready.size();
+  if (known >= static_cast<std::size_t>(gang.minimum)) return {};
   return WhatIsMissing(state_, membership.id, *waiting);
 }
 

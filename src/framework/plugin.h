@@ -107,6 +107,19 @@ class GangPlugin {
   [[nodiscard]] virtual const GangArgs& gang_args() const = 0;
 };
 
+struct GangPreemptionArgs {
+  // So long after others were evicted for a gang, nobody else is.
+  Duration cooldown = Duration::Seconds(30);
+};
+
+// The engine is to evict less important pods for gangs that do not fit, for the pods of profiles
+// that have this.
+class GangPreemptionPlugin {
+ public:
+  virtual ~GangPreemptionPlugin() = default;
+  [[nodiscard]] virtual const GangPreemptionArgs& gang_preemption_args() const = 0;
+};
+
 // ---- which nodes ----
 
 // Prepared for one class of pods. Reads the state it was prepared from; must not change while rows

@@ -16,6 +16,11 @@ struct GangEntry {
   std::uint8_t index;  // into the plugins of the profile
 };
 
+struct GangPreemptionEntry {
+  const GangPreemptionPlugin* plugin;
+  std::uint8_t index;
+};
+
 struct Profile {
   template <class T>
   struct Entry {
@@ -44,6 +49,8 @@ struct Profile {
 
   // Places gangs as wholes. Without it their members are pods like any other.
   std::optional<GangEntry> gangs;
+  // Makes room for gangs. Without it they wait until there is some.
+  std::optional<GangPreemptionEntry> gang_preemption;
   std::vector<Entry<PreEnqueuePlugin>> pre_enqueue;
   // In the order of the filter point; plugins that are at preFilter only come after, in their order
   // there.

@@ -28,11 +28,15 @@ std::string Text(const engine::ClearNomination& clear) {
 }
 
 std::string Text(const engine::PlanEvictions& plan) {
-  std::string victims;
-  for (const engine::PodRef& victim : plan.victims) {
-    victims += (victims.empty() ? "" : ", ") + Name(victim);
-  }
-  return fmt::format("plan {} on {} without {}", Name(plan.preemptor), plan.node, victims);
+  const auto names = [](const std::vector<engine::PodRef>& pods) {
+    std::string out;
+    for (const engine::PodRef& pod : pods) out += (out.empty() ? "" : ", ") + Name(pod);
+    return out;
+  };
+  const std::string along =
+      plan.along.empty() ? "" : fmt::format(" and, elsewhere, {}", names(plan.along));
+  return fmt::format("plan {} on {} without {}{}", Name(plan.preemptor), plan.node,
+                     names(plan.victims), along);
 }
 
 std::string Text(const engine::EvictPod& evict) {

@@ -22,6 +22,7 @@
 #include "plugins/kube/volume_restrictions/volume_restrictions.h"
 #include "plugins/kube/volume_zone/volume_zone.h"
 #include "plugins/nexus/coscheduling/coscheduling.h"
+#include "plugins/nexus/gang_preemption/gang_preemption.h"
 
 namespace knx::plugins {
 namespace {
@@ -58,6 +59,7 @@ constexpr framework::PluginEntry kPlugins[] = {
     Plain<DefaultBinder>(),
     Plain<NodeDeclaredFeatures>(),
     WithArgs<Coscheduling>(),
+    WithArgs<GangPreemption>(),
 };
 
 }  // namespace

@@ -226,8 +226,10 @@ void Invariants::OnPlan(const engine::PlanEvictions& plan) {
     return Report("planned-eviction", fmt::format("making room for {} on {}: {}",
                                                   Name(plan.preemptor), plan.node, *complaint));
   }
-  for (const engine::PodRef& victim : plan.victims) {
-    planned_.emplace(victim.uid, plan.preemptor.uid);
+  for (const auto* going : {&plan.victims, &plan.along}) {
+    for (const engine::PodRef& victim : *going) {
+      planned_.emplace(victim.uid, plan.preemptor.uid);
+    }
   }
 }
 
@@ -240,7 +242,7 @@ std::optional<std::string> Invariants::ComplaintAbout(const engine::PlanEviction
   if (preemptor->pod->spec.preemption_policy == k8s::PreemptionPolicy::kNever) {
     return "the pod may not preempt";
   }
-  if (plan.victims.empty()) return "nobody has to go";
+  if (plan.victims.empty() && plan.along.empty()) return "nobody has to go";
   std::set<std::string> leaving;
   const std::int32_t priority = preemptor->pod->spec.priority.value_or(0);
   for (const engine::PodRef& victim : plan.victims) {
@@ -254,6 +256,13 @@ std::optional<std::string> Invariants::ComplaintAbout(const engine::PlanEviction
                        (held != held_back_.end() && held->second.node == plan.node);
     if (!there) return fmt::format("{} is not on that node", Name(victim));
     leaving.insert(victim.uid);
+  }
+  for (const engine::PodRef& victim : plan.along) {
+    const ToldView::Told* told = told_.FindPod(victim.uid);
+    if (told == nullptr) return fmt::format("{} is not there", Name(victim));
+    if (told->pod->spec.priority.value_or(0) >= priority) {
+      return fmt::format("{} is no less important", Name(victim));
+    }
   }
   const NodePtr node = told_.FindNode(plan.node);
   if (node == nullptr) return "the node is not there";

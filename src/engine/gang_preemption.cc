@@ -1,0 +1,206 @@
+#include "engine/gang_preemption.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "engine/importance.h"
+
+namespace knx::engine {
+
+using cluster::GangId;
+using cluster::NodeRow;
+using cluster::PodId;
+
+GangRoom GangPreemptor::Find(GangId gang, std::span<const PodId> members, std::size_t needed) {
+  members_ = planner_.LargestFirst(members);
+  needed_ = needed;
+  priority_ = INT32_MAX;
+  for (const PodId member : members_) {
+    if (state_.class_of(member).spec.preemption_policy == k8s::PreemptionPolicy::kNever) return {};
+    priority_ = std::min(priority_, state_.pod(member).priority);
+  }
+  ListUnits(gang);
+  if (units_.empty()) return {};
+  // Members that need nobody's end should not cause one; only if that leaves no way may they move.
+  for (const bool stay : {true, false}) {
+    if (const std::size_t count = FewestUnits(stay); count > 0) return Settle(count, stay);
+  }
+  return {};
+}
+
+// ---- who could go ----
+
+bool GangPreemptor::MayGo(PodId pod, GangId gang) const {
+  const cluster::Pod& record = state_.pod(pod);
+  return record.priority < priority_ && record.priority < kSystemCritical && !record.terminating &&
+         state_.gang_of(pod) != gang;
+}
+
+void GangPreemptor::ListUnits(GangId gang) {
+  units_.clear();
+  std::vector<GangId> gangs;
+  state_.nodes().present().ForEach([&](std::uint32_t row) {
+    for (const PodId pod : state_.nodes().pods(NodeRow{row})) {
+      if (!MayGo(pod, gang)) continue;
+      const GangId of = state_.gang_of(pod);
+      of.valid() ? gangs.push_back(of) : AddUnit(std::span(&pod, 1), {}, false);
+    }
+  });
+  std::sort(gangs.begin(), gangs.end());
+  gangs.erase(std::unique(gangs.begin(), gangs.end()), gangs.end());
+  for (const GangId of : gangs) ListUnitsOf(of);
+  SortUnits();
+}
+
+// Members above the minimum one by one, the least important first, and then all others at once.
+void GangPreemptor::ListUnitsOf(GangId id) {
+  const cluster::Gang& gang = state_.gangs().Get(id);
+  std::vector<PodId> placed;
+  for (const PodId member : gang.members) {
+    const cluster::Pod& pod = state_.pod(member);
+    if (pod.node.valid() && !pod.terminating) placed.push_back(member);
+  }
+  std::sort(placed.begin(), placed.end(),
+            [this](PodId a, PodId b) { return MoreImportant(state_, b, a); });
+  const std::int64_t above =
+      std::int64_t{gang.placed} + std::int64_t{gang.finished} - std::int64_t{gang.minimum};
+  const auto surplus =
+      std::min(placed.size(), static_cast<std::size_t>(std::max(above, std::int64_t{0})));
+  for (std::size_t i = 0; i < surplus && MayGo(placed[i], {}); ++i) {
+    AddUnit(std::span(&placed[i], 1), id, false);
+  }
+  // The most important of them is the last.
+  const auto rest = std::span<const PodId>(placed).subspan(surplus);
+  if (!rest.empty() && MayGo(rest.back(), {})) AddUnit(rest, id, above >= 0);
+}
+
+void GangPreemptor::AddUnit(std::span<const PodId> pods, GangId gang, bool breaks) {
+  Unit& unit = units_.emplace_back();
+  unit.gang = gang;
+  unit.breaks = breaks;
+  for (const PodId pod : pods) {
+    const cluster::Pod& record = state_.pod(pod);
+    unit.pods.emplace_back(pod, record.node);
+    unit.priority = std::max(unit.priority, record.priority);
+    unit.start = std::min(unit.start, StartOf(record));
+  }
+}
+
+void GangPreemptor::SortUnits() {
+  std::sort(units_.begin(), units_.end(), [this](const Unit& a, const Unit& b) {
+    if (a.breaks != b.breaks) return b.breaks;
+    if (a.priority != b.priority) return a.priority < b.priority;
+    if (a.start != b.start) return a.start > b.start;
+    const auto [pod_a, row_a] = a.pods.front();
+    const auto [pod_b, row_b] = b.pods.front();
+    if (row_a != row_b) return state_.nodes().rank(row_a) < state_.nodes().rank(row_b);
+    return MoreImportant(state_, pod_b, pod_a);
+  });
+  BudgetUse budgets(state_);
+  std::vector<GangId> violated;
+  for (Unit& unit : units_) {
+    for (const auto& [pod, row] : unit.pods) unit.violates |= budgets.Violates(pod);
+    // What a gang has above its minimum goes before the rest of it, always.
+    const bool known = std::find(violated.begin(), violated.end(), unit.gang) != violated.end();
+    unit.violates |= unit.gang.valid() && known;
+    if (unit.violates && unit.gang.valid()) violated.push_back(unit.gang);
+  }
+  std::stable_partition(units_.begin(), units_.end(),
+                        [](const Unit& unit) { return !unit.violates; });
+}
+
+// ---- how many ----
+
+GangPlan GangPreemptor::PlanWithout(std::size_t count, bool stay) {
+  GangPlan plan;
+  std::vector<PodId> without = members_;
+  if (stay) planner_.Fill(without, plan, needed_);
+  for (const Unit& unit : std::span(units_).first(count)) {
+    for (const auto& [pod, row] : unit.pods) state_.Displace(pod);
+  }
+  planner_.Fill(without, plan, needed_);
+  return plan;
+}
+
+std::size_t GangPreemptor::FewestUnits(bool stay) {
+  const auto enough = [&](std::size_t count) {
+    const auto mark = state_.Mark();
+    const bool fits = PlanWithout(count, stay).places.size() >= needed_;
+    state_.Rollback(mark);
+    return fits;
+  };
+  std::size_t least = 1, most = units_.size();
+  if (!enough(most)) return 0;
+  while (least < most) {
+    const std::size_t middle = least + (most - least) / 2;
+    if (enough(middle)) {
+      most = middle;
+    } else {
+      least = middle + 1;
+    }
+  }
+  return least;
+}
+
+// ---- who can stay ----
+
+GangRoom GangPreemptor::Settle(std::size_t count, bool stay) {
+  const auto mark = state_.Mark();
+  GangRoom room;
+  room.places = PlanWithout(count, stay).places;
+  const auto planned = state_.Mark();
+  std::vector<const Unit*> gone = Spare(room.places, count, false);
+  if (!KeepTheirPlaces(room.places, nullptr)) {
+    state_.Rollback(planned);
+    gone = Spare(room.places, count, true);
+  } else {
+    state_.Commit(planned);
+  }
+  state_.Rollback(mark);
+  for (const Unit* unit : gone) {
+    for (const auto& [pod, row] : unit->pods) {
+      KNX_CHECK(state_.pod(pod).priority < priority_, "a pod goes that is no less important");
+      room.victims.push_back(pod);
+    }
+  }
+  std::sort(room.victims.begin(), room.victims.end(),
+            [this](PodId a, PodId b) { return MoreImportant(state_, a, b); });
+  return room;
+}
+
+std::vector<const GangPreemptor::Unit*> GangPreemptor::Spare(Places places, std::size_t count,
+                                                             bool thorough) {
+  std::vector<const Unit*> gone;
+  std::vector<GangId> broken;
+  // The greatest harm is spared first.
+  for (std::size_t i = count; i-- > 0;) {
+    const Unit& unit = units_[i];
+    const bool goes_along =
+        unit.gang.valid() && std::find(broken.begin(), broken.end(), unit.gang) != broken.end();
+    if (!goes_along) {
+      for (const auto& [pod, row] : unit.pods) state_.Assume(pod, row);
+      if (KeepTheirPlaces(places, thorough ? nullptr : &unit)) continue;
+      for (const auto& [pod, row] : unit.pods) state_.Displace(pod);
+    }
+    gone.push_back(&unit);
+    if (unit.breaks) broken.push_back(unit.gang);
+  }
+  return gone;
+}
+
+bool GangPreemptor::KeepTheirPlaces(Places places, const Unit* beside) {
+  return std::all_of(places.begin(), places.end(), [&](const auto& place) {
+    const auto [member, row] = place;
+    const auto is_there = [row = row](const auto& pod) { return pod.second == row; };
+    if (beside != nullptr && std::none_of(beside->pods.begin(), beside->pods.end(), is_there)) {
+      return true;
+    }
+    const auto mark = state_.Mark();
+    state_.Displace(member);
+    const bool fits = fits_(member, row);
+    state_.Rollback(mark);
+    return fits;
+  });
+}
+
+}  // namespace knx::engine

@@ -1,0 +1,76 @@
+// Who has to go so that a gang fits that does not. The plan is tried on the state itself, between a
+// mark and a rollback, and is carried out by whoever asked.
+//
+// Gangs go as wholes, or only what they have above their minimum. Everybody who goes is less
+// important than every member of the gang that comes: so with every plan the list of the priorities
+// of all pods that have a place, the greatest first, becomes greater, and plans cannot chase each
+// other for ever.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "cluster/state.h"
+#include "engine/gang_planner.h"
+
+namespace knx::engine {
+
+struct GangRoom {
+  std::vector<std::pair<cluster::PodId, cluster::NodeRow>> places;  // none: nobody's end helps
+  std::vector<cluster::PodId> victims;                              // the most important first
+};
+
+class GangPreemptor {
+ public:
+  // Whether the pod fits on the node as the state is now.
+  using Fits = std::function<bool(cluster::PodId, cluster::NodeRow)>;
+
+  GangPreemptor(cluster::State& state, GangPlanner& planner, Fits fits)
+      : state_(state), planner_(planner), fits_(std::move(fits)) {}
+
+  // Room for so many of the members of the gang. The state is as before when it returns.
+  GangRoom Find(cluster::GangId gang, std::span<const cluster::PodId> members, std::size_t needed);
+
+ private:
+  // Pods that go together or not at all.
+  struct Unit {
+    std::vector<std::pair<cluster::PodId, cluster::NodeRow>> pods;
+    cluster::GangId gang;   // that they belong to, if any
+    bool violates = false;  // a disruption budget
+    bool breaks = false;    // a gang has less than its minimum then
+    std::int32_t priority = INT32_MIN;
+    Time start = kNever;  // of the one that lost most
+  };
+  using Places = std::span<const std::pair<cluster::PodId, cluster::NodeRow>>;
+
+  [[nodiscard]] bool MayGo(cluster::PodId pod, cluster::GangId gang) const;
+  void ListUnits(cluster::GangId gang);
+  void ListUnitsOf(cluster::GangId gang);
+  void AddUnit(std::span<const cluster::PodId> pods, cluster::GangId gang, bool breaks);
+  // The least harm first.
+  void SortUnits();
+  // The plan with the first `count` units gone. `stay`: members that fit before keep their places.
+  GangPlan PlanWithout(std::size_t count, bool stay);
+  // How many units have to go at least; 0: even all of them are too few.
+  std::size_t FewestUnits(bool stay);
+  GangRoom Settle(std::size_t count, bool stay);
+  // Lets units come back as far as the gang keeps its places. Gives those that cannot. `thorough`:
+  // looks at all members each time, not only at those beside whom somebody comes back.
+  std::vector<const Unit*> Spare(Places places, std::size_t count, bool thorough);
+  bool KeepTheirPlaces(Places places, const Unit* beside);
+
+  cluster::State& state_;
+  GangPlanner& planner_;
+  Fits fits_;
+
+  // Of one search.
+  std::vector<cluster::PodId> members_;
+  std::size_t needed_ = 0;
+  std::int32_t priority_ = 0;  // of the least important member
+  std::vector<Unit> units_;
+};
+
+}  // namespace knx::engine
