@@ -31,6 +31,7 @@ var components = []string{etcd, kubeAPIServer, kubeControllerManager, kubeSchedu
 
 const usage = `usage: knx-control-plane COMPONENT [FLAG]...   run one component with its own flags
        knx-control-plane up [FLAG]... DIR      run all of them on loopback, for tests
+       knx-control-plane json FILE...          print YAML files as JSON, one line each
 
 components: etcd, kube-apiserver, kube-controller-manager, kube-scheduler
 Each of them knows --help, and so does up.
@@ -60,6 +61,8 @@ func main() {
 		os.Exit(runCommand(func() *cobra.Command { return scheduler.NewSchedulerCommand() }))
 	case "up":
 		os.Exit(runUp(os.Args[1:]))
+	case "json":
+		os.Exit(printJSON(os.Args[1:]))
 	case "help", "-h", "--help":
 		fmt.Print(usage)
 	default:
