@@ -52,8 +52,8 @@ struct PlanEvictions {
 // with that uid. Reported back always; a pod that is gone already is reported as missing.
 struct EvictPod {
   PodRef pod;
-  PodRef preemptor;
-  std::string reason, message;  // of its DisruptionTarget condition
+  std::optional<PodRef> preemptor;  // nullopt: it goes because its gang is incomplete
+  std::string reason, message;      // of its DisruptionTarget condition
 };
 
 // An event for people, best effort.

@@ -175,6 +175,8 @@ class Core {
   [[nodiscard]] bool IsReady(cluster::PodId id) const;
   [[nodiscard]] bool HasEnough(cluster::GangId id, const WaitingGang& waiting) const;
   [[nodiscard]] std::optional<std::string> VerifyGangs() const;
+  // Some of it have a place, and fewer than its minimum.
+  [[nodiscard]] bool IsIncomplete(cluster::GangId id) const;
   // Members that have yet to get a place so that the gang has its minimum.
   [[nodiscard]] std::size_t NeededBy(cluster::GangId id) const;
   // The pod came, changed, or waits again.
@@ -192,6 +194,7 @@ class Core {
   void CancelDeparture(std::uint64_t number, Time now);
   void PlanReports(cluster::GangId id, WaitingGang& waiting, bool missing, Time now);
   void MakeReports(Time now);
+  void ReportIncomplete(cluster::GangId id, WaitingGang& waiting, Time now);
 
   // ---- core_gang_preemption.cc: making room for them ----
   // Others are being evicted for it.

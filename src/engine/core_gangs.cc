@@ -45,6 +45,8 @@ void Core::NoteMember(PodId id, Time now) {
 
 void Core::ForgetMember(GangId gang, PodId id, Time now) {
   if (!gang.valid()) return;
+  // Who has a place and misses the others is heard of, also when nobody else waits.
+  if (IsIncomplete(gang)) gangs_.Open(gang, now);
   if (WaitingGang* const waiting = gangs_.Find(gang)) GangBook::SetReady(*waiting, id, false);
   SettleGang(gang, now);
 }
@@ -64,6 +66,10 @@ void Core::SettleGang(GangId id, Time now) {
 
 bool Core::HasEnough(GangId id, const WaitingGang& waiting) const {
   return !waiting.ready.empty() && waiting.ready.size() >= NeededBy(id);
+}
+
+bool Core::IsIncomplete(GangId id) const {
+  return state_.gangs().Contains(id) && state_.gangs().Get(id).placed > 0 && NeededBy(id) > 0;
 }
 
 std::size_t Core::NeededBy(GangId id) const {
@@ -109,11 +115,7 @@ void Core::RefuseGang(PodId id, GangId gang, const GangPlan& plan, const GangRoo
   WaitingGang& waiting = *gangs_.Find(gang);
   waiting.blocked = plan.blocked;
   const std::size_t needed = NeededBy(gang);
-  const std::string message =
-      needed == 0 ? fmt::format("pod group {} has all pods it needs; for one more: {}",
-                                GangName(state_, gang), plan.refusal.message)
-                  : fmt::format("pod group {} needs {} pods at once, {} fit; for the next: {}",
-                                GangName(state_, gang), needed, plan.fitting, plan.refusal.message);
+  const std::string message = WhyRefused(state_, gang, needed, plan);
   const std::vector<PodId> members = waiting.ready;
   const std::map<PodId, NodeRow> promised(room.places.begin(), room.places.end());
   const bool keep = room.places.empty() && RoomIsComing(waiting);
@@ -199,19 +201,18 @@ void Core::CancelDeparture(std::uint64_t number, Time now) {
 // ---- saying what is missing ----
 
 void Core::PlanReports(GangId id, WaitingGang& waiting, bool missing, Time now) {
-  framework::GangArgs args;
-  if (!waiting.ready.empty()) {
-    args = judge_.GangPluginOf(waiting.ready.front())->plugin->gang_args();
-  }
+  const cluster::Gang& gang = state_.gangs().Get(id);
+  const PodId one = waiting.ready.empty() ? gang.members.front() : waiting.ready.front();
+  const framework::GangEntry* const plugin = judge_.GangPluginOf(one);
+  const framework::GangArgs args =
+      plugin == nullptr ? framework::GangArgs{} : plugin->plugin->gang_args();
   if (!missing || waiting.ready.empty()) {
     gangs_.SetMissingReport(id, std::nullopt);
     waiting.said_missing = 0;
   } else if (!waiting.missing_report && waiting.said_missing != waiting.ready.size()) {
     gangs_.SetMissingReport(id, now + args.straggler_wait);
   }
-  const cluster::Gang& gang = state_.gangs().Get(id);
-  const bool incomplete = gang.placed > 0 && NeededBy(id) > 0 && !waiting.ready.empty();
-  if (!incomplete) {
+  if (!IsIncomplete(id)) {
     gangs_.SetIncompleteReport(id, std::nullopt);
     waiting.said_incomplete = false;
   } else if (!waiting.incomplete_report && !waiting.said_incomplete) {
@@ -222,7 +223,6 @@ void Core::PlanReports(GangId id, WaitingGang& waiting, bool missing, Time now) 
 void Core::MakeReports(Time now) {
   while (const auto due = gangs_.PopReport(now)) {
     WaitingGang& waiting = *gangs_.Find(due->gang);
-    const cluster::Gang& gang = state_.gangs().Get(due->gang);
     if (due->missing) {
       waiting.said_missing = waiting.ready.size();
       const std::string message = WhatIsMissing(state_, due->gang, waiting);
@@ -231,17 +231,25 @@ void Core::MakeReports(Time now) {
         ReportIfNew(member, names::kReasonWaitingForGang, message, now);
       }
     }
-    if (due->incomplete) {
-      waiting.said_incomplete = true;
-      const std::string message =
-          fmt::format("pod group {} is incomplete: {} of {} pods have a place",
-                      GangName(state_, due->gang), gang.placed, gang.minimum);
-      for (const PodId member : gang.members) {
-        if (state_.pod(member).node.valid() && IsOurs(member)) {
-          EmitEvent(member, true, names::kEventGangIncomplete, names::kActionScheduling, message);
-        }
-      }
-    }
+    if (due->incomplete) ReportIncomplete(due->gang, waiting, now);
+  }
+}
+
+void Core::ReportIncomplete(GangId id, WaitingGang& waiting, Time now) {
+  waiting.said_incomplete = true;
+  const cluster::Gang& gang = state_.gangs().Get(id);
+  const std::string message = fmt::format("pod group {} is incomplete: {} of {} pods have a place",
+                                          GangName(state_, id), gang.placed, gang.minimum);
+  for (const PodId member : gang.members) {
+    const framework::GangEntry* const plugin = judge_.GangPluginOf(member);
+    const cluster::Pod& pod = state_.pod(member);
+    if (!pod.node.valid() || pod.terminating || plugin == nullptr) continue;
+    EmitEvent(member, true, names::kEventGangIncomplete, names::kActionScheduling, message);
+    const framework::GangArgs& args = plugin->plugin->gang_args();
+    if (!args.evict_incomplete || flights_.contains(member)) continue;
+    Emit(EvictPod{RefTo(member), std::nullopt, std::string(names::kEventGangIncomplete), message});
+    // Who is still there then is asked again.
+    gangs_.SetIncompleteReport(id, now + args.grace);
   }
 }
 

@@ -6,10 +6,30 @@
 #include <set>
 #include <tuple>
 
+#include "engine/gang_book.h"
+
 namespace knx::engine {
 
 using cluster::NodeRow;
 using cluster::PodId;
+
+std::string WhyRefused(const cluster::State& state, cluster::GangId id, std::size_t needed,
+                       const GangPlan& plan) {
+  const std::string name = GangName(state, id);
+  const cluster::Gang& gang = state.gangs().Get(id);
+  const std::string& why = plan.refusal.message;
+  if (needed == 0) {
+    return fmt::format("pod group {} has all pods it needs; for one more: {}", name, why);
+  }
+  const std::uint32_t there = gang.placed + gang.finished;
+  if (there == 0) {
+    return fmt::format("pod group {} needs {} pods at once, {} fit; for the next: {}", name, needed,
+                       plan.fitting, why);
+  }
+  return fmt::format(
+      "pod group {} has {} of {} pods, needs {} more at once, {} fit; for the next: {}", name,
+      there, gang.minimum, needed, plan.fitting, why);
+}
 
 // What is hard to place comes first, while there is most room: devices and the like, then CPU, then
 // memory. Members that are alike stay in the order in which they came.

@@ -23,6 +23,10 @@ struct GangPlan {
   Placement refusal;
 };
 
+// Why there is no plan, for people; so many members would have to get a place.
+std::string WhyRefused(const cluster::State& state, cluster::GangId gang, std::size_t needed,
+                       const GangPlan& plan);
+
 class GangPlanner {
  public:
   // The best place for the pod as things stand, without evicting anybody.

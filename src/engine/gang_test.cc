@@ -10,16 +10,20 @@ namespace {
 using cluster::testing::NodeBuilder;
 using cluster::testing::PodBuilder;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
-std::vector<framework::Profile> GangProfiles() {
+std::vector<framework::Profile> GangProfiles(const std::string& args = "") {
   const auto config = framework::ReadConfiguration(
       "apiVersion: kubescheduler.config.k8s.io/v1\n"
       "kind: KubeSchedulerConfiguration\n"
       "profiles:\n"
       "- schedulerName: default-scheduler\n"
-      "  plugins: {queueSort: {enabled: [{name: Coscheduling}]}}\n",
+      "  plugins: {queueSort: {enabled: [{name: Coscheduling}]}}\n"
+      "  pluginConfig: [{name: Coscheduling, args: {" +
+          args + "}}]\n",
       "gangs.yaml");
   KNX_CHECK(config.ok(), config.ok() ? "" : config.error().message);
   return testing::ProfilesOf(*config);
@@ -298,6 +302,40 @@ TEST_F(GangTest, OneThatFailsBeforeTheBindingTakesAllBack) {
   harness_.PodGone("m1");
   EXPECT_EQ(harness_.engine().Standing("uid-m0"), PodStanding::kWaiting);
   EXPECT_EQ(Sent("m", 2), 0);
+}
+
+// One of two is lost and nobody makes it again: after the grace the other goes too, if that is
+// asked for, and nobody else.
+TEST(GangEviction, WhoIsLeftOfAGangGoesAfterTheGrace) {
+  for (const bool evict : {false, true}) {
+    testing::Harness harness({}, GangProfiles(evict ? "evictIncomplete: true" : ""));
+    harness.Node(NodeBuilder("a").Has("cpu", "4").Has("memory", "64Gi").Has("pods", "110"));
+    for (const std::string name : {"m0", "m1"}) {
+      harness.Pod(PodBuilder(name)
+                      .On("a")
+                      .Label("pod-group.scheduling.kubenexus.io/name", "train")
+                      .Label("pod-group.scheduling.kubenexus.io/min-available", "2"));
+    }
+    harness.Pod(PodBuilder("other").On("a"));
+    harness.PodGone("m0");
+    harness.Pass(Duration::Seconds(59));
+    EXPECT_THAT(harness.evictions(), IsEmpty());
+    harness.Pass(Duration::Seconds(2));
+    EXPECT_THAT(harness.notes(),
+                Contains(HasSubstr("default/train is incomplete: 1 of 2 pods have a place")));
+    if (!evict) {
+      EXPECT_THAT(harness.evictions(), IsEmpty());
+      continue;
+    }
+    EXPECT_THAT(harness.evictions(), ElementsAre("m1"));
+    harness.FinishEviction("m1", "the server is busy");
+    harness.Pass(Duration::Seconds(61));
+    EXPECT_THAT(harness.evictions(), ElementsAre("m1")) << "asked again";
+    harness.FinishEviction("m1");
+    harness.Pass(Duration::Seconds(61));
+    EXPECT_THAT(harness.evictions(), IsEmpty());
+    EXPECT_EQ(harness.engine().Verify().value_or("equal"), "equal");
+  }
 }
 
 TEST_F(GangTest, GangsOfOnePriorityKeepTheOrderInWhichTheyCame) {

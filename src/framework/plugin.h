@@ -98,6 +98,9 @@ struct GangArgs {
   Duration straggler_wait = Duration::Seconds(10);
   // From the first binding of a gang to the last; what takes longer is reported.
   Duration grace = Duration::Seconds(60);
+  // After the grace, those that have a place are evicted. A pod that nobody makes again is lost
+  // then.
+  bool evict_incomplete = false;
 };
 
 // The engine is to place gangs as wholes, for the pods of profiles that have this.

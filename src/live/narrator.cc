@@ -65,15 +65,16 @@ void Narrator::EvictionsPlanned(const engine::PlanEvictions& plan) {
 }
 
 void Narrator::Evicted(const engine::EvictPod& evict, const Status& outcome) {
-  const ObjectName preemptor = NameIn(evict.preemptor), victim = NameIn(evict.pod);
+  const ObjectName victim = NameIn(evict.pod);
+  const observe::LogField why = evict.preemptor
+                                    ? observe::LogField{"preemptor", NameIn(*evict.preemptor)}
+                                    : observe::LogField{"reason", evict.message};
   if (outcome.ok()) {
-    log_.Info(kEveryPod, "Evicted pod", {{"preemptor", preemptor}, {"victim", victim}});
+    log_.Info(kEveryPod, "Evicted pod", {why, {"victim", victim}});
   } else if (outcome.error().kind == ErrorKind::kNotFound) {
-    log_.Info(kEveryPod, "A pod that had to go is gone already",
-              {{"preemptor", preemptor}, {"victim", victim}});
+    log_.Info(kEveryPod, "A pod that had to go is gone already", {why, {"victim", victim}});
   } else if (!IsForbidden(outcome)) {
-    log_.Error("Could not evict pod",
-               {{"err", outcome.error().message}, {"preemptor", preemptor}, {"victim", victim}});
+    log_.Error("Could not evict pod", {{"err", outcome.error().message}, why, {"victim", victim}});
   }
 }
 

@@ -40,7 +40,8 @@ std::string Text(const engine::PlanEvictions& plan) {
 }
 
 std::string Text(const engine::EvictPod& evict) {
-  return fmt::format("evict {} for {}", Name(evict.pod), Name(evict.preemptor));
+  if (!evict.preemptor) return fmt::format("evict {}: {}", Name(evict.pod), evict.message);
+  return fmt::format("evict {} for {}", Name(evict.pod), Name(*evict.preemptor));
 }
 
 std::string Text(const engine::RecordEvent& event) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "cluster/gang_declaration.h"
 #include "k8s/owner.h"
 #include "sim/full_check.h"
 
@@ -275,7 +276,12 @@ std::optional<std::string> Invariants::ComplaintAbout(const engine::PlanEviction
 }
 
 void Invariants::OnEviction(const engine::EvictPod& evict) {
-  if (!planned_.contains({evict.pod.uid, evict.preemptor.uid})) {
+  const ToldView::Told* told = told_.FindPod(evict.pod.uid);
+  const bool planned =
+      evict.preemptor
+          ? planned_.contains({evict.pod.uid, evict.preemptor->uid})
+          : told != nullptr && cluster::ReadGangDeclaration(told->pod->meta).has_value();
+  if (!planned) {
     Report("planned-eviction", fmt::format("{} is evicted without a plan", Name(evict.pod)));
   }
   evicted_.insert(evict.pod.uid);

@@ -13,6 +13,7 @@ Result<std::unique_ptr<framework::Plugin>> Coscheduling::Make(const framework::P
   KNX_TRY_DONE(ReadArgs(args, "CoschedulingArgs", [&](k8s::FieldReader& fields) {
     fields.Read("stragglerWaitSeconds", straggler_wait, k8s::IntegerLimits{.min = 0, .max = kMost});
     fields.Read("graceSeconds", grace, k8s::IntegerLimits{.min = 1, .max = kMost});
+    fields.Read("evictIncomplete", read.evict_incomplete);
   }));
   read.straggler_wait = Duration::Seconds(straggler_wait);
   read.grace = Duration::Seconds(grace);
