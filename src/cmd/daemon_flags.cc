@@ -16,6 +16,7 @@ namespace knx::cmd {
 namespace {
 
 constexpr std::string_view kProgram = "kubenexus-scheduler";
+constexpr std::string_view kShadowOf = "shadow-scheduler-name";
 constexpr std::string_view kIgnoredWithConfig = "; not with --config";
 
 constexpr const char* kAbout = R"(Schedules the pods of a Kubernetes cluster.
@@ -24,12 +25,12 @@ Takes kube-scheduler's flags. Those that say "no effect" are accepted with a war
 )";
 
 constexpr const char* kFooter =
-    R"(Exit codes: 0 asked to end; 1 the leader lease was lost; 2 a flag, a file or the way to the
-API server is wrong.
+    R"(Exit codes: 0 asked to end; 1 the leader lease was lost, a second signal came, or a changed
+configuration cannot be gone on with; 2 a flag, a file or the way to the API server is wrong.
 
 Examples:
   kubenexus-scheduler --config=/etc/kubenexus/config.yaml
-  kubenexus-scheduler --kubeconfig=$HOME/.kube/config --leader-elect=false
+  kubenexus-scheduler --kubeconfig=$HOME/.kube/config --shadow --secure-port=0
   kubenexus-scheduler --config=config.yaml --write-config-to=/tmp/complete.yaml)";
 
 // ---- which flags there are ----
@@ -44,7 +45,7 @@ void AddMisc(FlagTable& table, DaemonOptions& out) {
              "the API server, instead of the one that the kubeconfig names");
   table.Bool("shadow", out.shadow,
              "write nothing: decide about another scheduler's pods and report the differences");
-  table.Text("shadow-scheduler-name", out.shadow_scheduler_name, "NAME",
+  table.Text(std::string(kShadowOf), out.shadow_scheduler_name, "NAME",
              "with --shadow: whose pods");
 }
 
@@ -362,9 +363,17 @@ Result<DaemonCommand> ParseDaemonFlags(const std::vector<std::string>& arguments
   KNX_TRY(out.print, parser.Parse(arguments));
   if (out.print) return out;
   for (const Flag& flag : table.flags()) {
-    if (!flag.given || flag.without_effect.empty()) continue;
+    if (!flag.given) continue;
+    if (flag.name == kShadowOf && !out.options.shadow) {
+      return InvalidError(fmt::format(
+          "--{}: needs --shadow; without it the pods would really be scheduled", kShadowOf));
+    }
+    if (flag.without_effect.empty()) continue;
     out.options.warnings.push_back(
         fmt::format("--{} has no effect here: {}", flag.name, flag.without_effect));
+  }
+  if (out.options.shadow_scheduler_name.empty()) {
+    return InvalidError(fmt::format("--{}: must not be empty", kShadowOf));
   }
   for (std::string& warning : out.options.feature_gates.Warnings()) {
     out.options.warnings.push_back(std::move(warning));

@@ -43,6 +43,12 @@ void Remark(observe::Log& log, const std::vector<std::string>& remarks) {
   for (const std::string& remark : remarks) log.Info(0, "Something to mind", {{"remark", remark}});
 }
 
+std::string NamesOf(const std::vector<framework::Profile>& profiles) {
+  std::vector<std::string> names;
+  for (const framework::Profile& profile : profiles) names.push_back(profile.scheduler_name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 // For the owner's eyes only: a configuration may hold keys.
 Status WriteWhole(const std::string& path, std::string_view text) {
   const auto complain = [&] {
@@ -95,7 +101,11 @@ Result<int> Run(const DaemonOptions& options) {
   reach.log = [&log](std::string_view line) {
     log.Error("Trouble with the API server", {{"err", line}});
   };
-  log.Info(0, "Starting", {{"version", KNX_VERSION}, {"server", host}});
+  log.Info(0, "Starting",
+           {{"version", KNX_VERSION},
+            {"server", host},
+            {"pods_of", NamesOf(configuration.profiles)},
+            {"writes", options.shadow ? "nothing: a shadow" : "bindings"}});
   client::ApiClient api(loop, reach);  // for what is no scheduling
   Daemon daemon({loop, log, metrics, api, options}, std::move(configuration), std::move(text),
                 std::move(reach));

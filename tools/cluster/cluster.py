@@ -219,6 +219,12 @@ def default_folder():
     return ROOT / "build" / "cluster"
 
 
+def node_count(text):
+    if not text.isdecimal() or not 1 <= int(text) <= 10000:
+        raise argparse.ArgumentTypeError(f"{text!r}: must be a number from 1 to 10000")
+    return int(text)
+
+
 def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(required=True)
@@ -232,7 +238,7 @@ def parse(arguments):
         command.add_argument("--folder", type=pathlib.Path, default=default_folder(),
                              help="where the cluster keeps its files (%(default)s)")
         if run is run_up:
-            command.add_argument("--nodes", type=int, default=100, choices=range(1, 10001),
+            command.add_argument("--nodes", type=node_count, default=100,
                                  metavar="N", help="1 to 10000 (%(default)s)")
         if run is run_apply:
             command.add_argument("files", type=pathlib.Path, nargs="+", metavar="FILE")
