@@ -21,6 +21,8 @@ struct Name {
   std::string_view operator()(const CsiDriver&) const { return "CSIDriver"; }
   std::string_view operator()(const CsiStorageCapacity&) const { return "CSIStorageCapacity"; }
   std::string_view operator()(const VolumeAttachment&) const { return "VolumeAttachment"; }
+  std::string_view operator()(const PodGroup&) const { return "PodGroup"; }
+  std::string_view operator()(const GroupWorkload&) const { return "Workload"; }
 };
 
 }  // namespace

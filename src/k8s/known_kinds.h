@@ -28,8 +28,15 @@ void ReadAsWorkload(Fields& fields, Object& out) {
   ReadFields(fields, workload);
 }
 
+template <class Fields, PodGroupApi api>
+void ReadAsPodGroup(Fields& fields, Object& out) {
+  PodGroup& group = out.emplace<PodGroup>();
+  group.api = api;
+  ReadFields(fields, group);
+}
+
 template <class Fields>
-constexpr std::array<KnownKind<Fields>, 18> kKnownKinds = {{
+constexpr std::array<KnownKind<Fields>, 24> kKnownKinds = {{
     {"v1", "Pod", &ReadAs<Fields, Pod>},
     {"v1", "Node", &ReadAs<Fields, Node>},
     {"v1", "Namespace", &ReadAs<Fields, Namespace>},
@@ -48,6 +55,12 @@ constexpr std::array<KnownKind<Fields>, 18> kKnownKinds = {{
     {"storage.k8s.io/v1", "CSIDriver", &ReadAs<Fields, CsiDriver>},
     {"storage.k8s.io/v1", "CSIStorageCapacity", &ReadAs<Fields, CsiStorageCapacity>},
     {"storage.k8s.io/v1", "VolumeAttachment", &ReadAs<Fields, VolumeAttachment>},
+    {"scheduling.k8s.io/v1beta1", "PodGroup", &ReadAsPodGroup<Fields, PodGroupApi::kKubernetes>},
+    {"scheduling.k8s.io/v1alpha3", "PodGroup", &ReadAsPodGroup<Fields, PodGroupApi::kKubernetes>},
+    {"scheduling.k8s.io/v1alpha2", "PodGroup", &ReadAsPodGroup<Fields, PodGroupApi::kKubernetes>},
+    {"scheduling.k8s.io/v1alpha1", "Workload", &ReadAs<Fields, GroupWorkload>},
+    {"scheduling.x-k8s.io/v1alpha1", "PodGroup", &ReadAsPodGroup<Fields, PodGroupApi::kSigs>},
+    {"scheduling.volcano.sh/v1beta1", "PodGroup", &ReadAsPodGroup<Fields, PodGroupApi::kVolcano>},
 }};
 
 struct TypeMeta {

@@ -56,6 +56,7 @@ inline constexpr std::string_view kEventScheduled = "Scheduled";
 inline constexpr std::string_view kEventFailedScheduling = "FailedScheduling";
 inline constexpr std::string_view kEventPreempted = "Preempted";
 inline constexpr std::string_view kEventGangIncomplete = "PodGroupIncomplete";
+inline constexpr std::string_view kEventGangConflict = "PodGroupConflict";
 inline constexpr std::string_view kEventFailedPreemption = "FailedPreemption";
 inline constexpr std::string_view kActionBinding = "Binding";
 inline constexpr std::string_view kActionPreempting = "Preempting";
@@ -72,6 +73,10 @@ inline constexpr std::string_view kSigsGangMinMember =
     "pod-group.scheduling.sigs.k8s.io/min-member";
 inline constexpr std::string_view kKueueGroupName = "kueue.x-k8s.io/pod-group-name";
 inline constexpr std::string_view kKueueGroupCount = "kueue.x-k8s.io/pod-group-total-count";
+// The object that says so: a PodGroup of kubernetes-sigs (label or annotation), of Volcano
+// (annotation).
+inline constexpr std::string_view kSigsPodGroup = "scheduling.x-k8s.io/pod-group";
+inline constexpr std::string_view kVolcanoGroupName = "scheduling.k8s.io/group-name";
 
 // Features that nodes declare and pods need.
 inline constexpr std::string_view kFeatureRestartAll = "RestartAllContainersOnContainerExits";

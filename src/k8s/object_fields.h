@@ -81,5 +81,9 @@ template <class Fields>
 void ReadFields(Fields& object, CsiStorageCapacity& out);
 template <class Fields>
 void ReadFields(Fields& object, VolumeAttachment& out);
+template <class Fields>
+void ReadFields(Fields& object, PodGroup& out);  // its API is set before
+template <class Fields>
+void ReadFields(Fields& object, GroupWorkload& out);
 
 }  // namespace knx::k8s

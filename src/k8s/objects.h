@@ -12,6 +12,7 @@
 
 #include "base/time.h"
 #include "k8s/object_meta.h"
+#include "k8s/pod_group_objects.h"
 #include "k8s/quantity.h"
 #include "k8s/volume_objects.h"
 
@@ -127,6 +128,7 @@ struct PodSpec {
   std::optional<std::int32_t> priority;
   PreemptionPolicy preemption_policy = PreemptionPolicy::kLowerPriority;
   std::vector<std::string> scheduling_gates;
+  std::optional<PodGroupReference> pod_group;
   StringMap node_selector;
   std::optional<NodeAffinity> node_affinity;
   PodAffinity pod_affinity, pod_anti_affinity;
@@ -274,8 +276,9 @@ struct Job {
   friend bool operator==(const Job&, const Job&) = default;
 };
 
-using Object = std::variant<Pod, Node, Namespace, PriorityClass, PodDisruptionBudget, Service,
-                            Workload, Job, PersistentVolumeClaim, PersistentVolume, StorageClass,
-                            CsiNode, CsiDriver, CsiStorageCapacity, VolumeAttachment>;
+using Object =
+    std::variant<Pod, Node, Namespace, PriorityClass, PodDisruptionBudget, Service, Workload, Job,
+                 PersistentVolumeClaim, PersistentVolume, StorageClass, CsiNode, CsiDriver,
+                 CsiStorageCapacity, VolumeAttachment, PodGroup, GroupWorkload>;
 
 }  // namespace knx::k8s

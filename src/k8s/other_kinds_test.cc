@@ -30,6 +30,9 @@ TEST(OtherKinds, AreThoseOfKubernetesAndOfExtensions) {
            {"networking.k8s.io/v1", "Ingress"},
            {"gateway.networking.k8s.io/v1", "HTTPRoute"},
            {"kueue.x-k8s.io/v1beta1", "ClusterQueue"},
+           {"kueue.x-k8s.io/v1beta1", "Workload"},
+           {"scheduling.k8s.io/v1alpha2", "Workload"},
+           {"scheduling.run.ai/v2alpha2", "PodGroup"},
        }) {
     EXPECT_EQ(SkippedOf(type), 1) << type.kind;
   }

@@ -197,6 +197,11 @@ constexpr MessageTable kContainer({{"name", 1},
                                    {"restartPolicy", 24},
                                    {"restartPolicyRules", 25, &kRestartRule}});
 
+constexpr MessageTable kGroupOfWorkload({{"name", 1},
+                                         {"podGroup", 2},
+                                         Plain("podGroupReplicaKey", 3)});
+constexpr MessageTable kSchedulingGroup({{"podGroupName", 1}});
+
 constexpr MessageTable kPodSpec({{"volumes", 1, &kVolume},
                                  {"containers", 2, &kContainer},
                                  {"terminationGracePeriodSeconds", 4},
@@ -216,7 +221,9 @@ constexpr MessageTable kPodSpec({{"volumes", 1, &kVolume},
                                  {"hostUsers", 37},
                                  {"schedulingGates", 38, &kNamed},
                                  {"resourceClaims", 39, &kNamed},
-                                 {"resources", 40, &kResources}});
+                                 {"resources", 40, &kResources},
+                                 {"workloadRef", 42, &kGroupOfWorkload},
+                                 {"schedulingGroup", 43, &kSchedulingGroup}});
 
 constexpr MessageTable kContainerStatus({{"name", 1},
                                          {"allocatedResources", 10},

@@ -77,10 +77,13 @@ class ManifestReader {
 
   void Skip(FieldReader& fields, TypeMeta type, SourcePlace place) {
     const auto& kinds = kKnownKinds<FieldReader>;
-    // What we read is misspelt in its apiVersion rather than another kind of that name.
+    // What we read is misspelt in its apiVersion rather than another kind of that name, but for
+    // names that several projects have.
     const bool read = std::any_of(kinds.begin(), kinds.end(),
                                   [&](const auto& known) { return known.kind == type.kind; });
-    if (options_.skipped == nullptr || read || !IsOtherKind(type.api_version, type.kind)) {
+    const bool common = type.kind == "PodGroup" || type.kind == "Workload";
+    const bool misspelt = read && !common;
+    if (options_.skipped == nullptr || misspelt || !IsOtherKind(type.api_version, type.kind)) {
       return fields.Fail("kind", UnknownKind(type));
     }
     options_.skipped->push_back(

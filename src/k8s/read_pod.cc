@@ -138,6 +138,20 @@ void ReadStatus(Fields& fields, PodStatus& out) {
   });
 }
 
+template <class Fields>
+void ReadPodGroup(Fields& spec, std::optional<PodGroupReference>& out) {
+  spec.Map("schedulingGroup", [&](Fields& fields) {
+    std::string name;
+    if (fields.Read("podGroupName", name)) out.emplace().group = std::move(name);
+  });
+  spec.Map("workloadRef", [&](Fields& fields) {
+    PodGroupReference& group = out.emplace();
+    fields.Require("name", group.workload);
+    fields.Require("podGroup", group.group);
+    fields.Read("podGroupReplicaKey", group.replica_key);
+  });
+}
+
 }  // namespace
 
 template <class Fields>
@@ -150,6 +164,7 @@ void ReadPodSpec(Fields& spec, PodSpec& out) {
   ReadPreemptionPolicy(spec, out.preemption_policy);
   spec.ForEach("schedulingGates",
                [&](Fields& gate) { gate.Require("name", out.scheduling_gates.emplace_back()); });
+  ReadPodGroup(spec, out.pod_group);
   spec.Read("nodeSelector", out.node_selector);
   spec.Map("affinity", [&](Fields& affinity) {
     affinity.Map("nodeAffinity", [&](Fields& node_affinity) {

@@ -79,6 +79,24 @@ TEST(ReadProtoObject, KeepsEmptyValuesThatAreSet) {
   EXPECT_EQ(spec.termination_grace_seconds, 0);
 }
 
+TEST(ReadProtoObject, ReadsTheGroupOfAPod) {
+  const auto group = [](const std::string& field) {
+    const Result<Object> object = ReadPod(kContainer + field);
+    return object.ok() ? std::get<Pod>(*object).spec.pod_group : PodGroupReference{"error", "", ""};
+  };
+  EXPECT_EQ(group(Bytes(43, Bytes(1, "train"))), (PodGroupReference{"", "train", ""}));
+  EXPECT_EQ(group(Bytes(43, "")), std::nullopt);
+  const std::string workers = Bytes(1, "job") + Bytes(2, "workers");
+  EXPECT_EQ(group(Bytes(42, workers + Bytes(3, ""))), (PodGroupReference{"job", "workers", ""}));
+  EXPECT_EQ(group(Bytes(42, workers + Bytes(3, "7"))), (PodGroupReference{"job", "workers", "7"}));
+}
+
+TEST(ReadProtoObject, RefusesKindsThatAreReadInJsonOnly) {
+  for (const char* version : {"scheduling.k8s.io/v1beta1", "scheduling.x-k8s.io/v1alpha1"}) {
+    EXPECT_FALSE(ReadProtoObject(Enveloped(version, "PodGroup", Bytes(1, Bytes(1, "g")))).ok());
+  }
+}
+
 TEST(ReadProtoObject, SkipsWhatItDoesNotKnow) {
   const std::string unknown =
       Number(46, 7) + Bytes(1000, "x") + "\xFD\x02\x01\x02\x03\x04"s + "\x9B\x06\x08\x01\x9C\x06"s;

@@ -47,7 +47,7 @@ void ReadCreate(FieldReader& fields, Create& out) {
 struct KindWord {
   std::string_view word, kind;
 };
-constexpr std::array<KindWord, 16> kDeletable = {{
+constexpr std::array<KindWord, 18> kDeletable = {{
     {"node", "Node"},
     {"deployment", "Deployment"},
     {"replicaset", "ReplicaSet"},
@@ -64,6 +64,8 @@ constexpr std::array<KindWord, 16> kDeletable = {{
     {"csi_driver", "CSIDriver"},
     {"storage_capacity", "CSIStorageCapacity"},
     {"volume_attachment", "VolumeAttachment"},
+    {"pod_group", "PodGroup"},
+    {"workload", "Workload"},
 }};
 // The first so many after the node make pods and can be scaled.
 constexpr std::size_t kScalable = 5;

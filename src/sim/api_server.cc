@@ -12,6 +12,7 @@
 #include "scenario/pod_script.h"
 #include "sim/admission.h"
 #include "sim/budgets.h"
+#include "sim/resource_names.h"
 #include "sim/workload_controller.h"
 
 namespace knx::sim {
@@ -36,49 +37,6 @@ Error OtherUid(const engine::PodRef& wanted, const k8s::Pod& found) {
                               "ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
                               "precondition: {}, UID in object meta: {}",
                               wanted.namespace_, wanted.name, wanted.uid, found.meta.uid));
-}
-
-// As plural and group, which is how errors speak of a kind.
-std::string_view ResourceOf(const k8s::Pod& /*object*/) { return "pods"; }
-std::string_view ResourceOf(const k8s::Node& /*object*/) { return "nodes"; }
-std::string_view ResourceOf(const k8s::Namespace& /*object*/) { return "namespaces"; }
-std::string_view ResourceOf(const k8s::Service& /*object*/) { return "services"; }
-std::string_view ResourceOf(const k8s::Job& /*object*/) { return "jobs.batch"; }
-std::string_view ResourceOf(const k8s::PriorityClass& /*object*/) {
-  return "priorityclasses.scheduling.k8s.io";
-}
-std::string_view ResourceOf(const k8s::PodDisruptionBudget& /*object*/) {
-  return "poddisruptionbudgets.policy";
-}
-std::string_view ResourceOf(const k8s::PersistentVolumeClaim& /*object*/) {
-  return "persistentvolumeclaims";
-}
-std::string_view ResourceOf(const k8s::PersistentVolume& /*object*/) { return "persistentvolumes"; }
-std::string_view ResourceOf(const k8s::StorageClass& /*object*/) {
-  return "storageclasses.storage.k8s.io";
-}
-std::string_view ResourceOf(const k8s::CsiNode& /*object*/) { return "csinodes.storage.k8s.io"; }
-std::string_view ResourceOf(const k8s::CsiDriver& /*object*/) {
-  return "csidrivers.storage.k8s.io";
-}
-std::string_view ResourceOf(const k8s::CsiStorageCapacity& /*object*/) {
-  return "csistoragecapacities.storage.k8s.io";
-}
-std::string_view ResourceOf(const k8s::VolumeAttachment& /*object*/) {
-  return "volumeattachments.storage.k8s.io";
-}
-std::string_view ResourceOf(const k8s::Workload& workload) {
-  switch (workload.kind) {
-    case k8s::WorkloadKind::kReplicaSet:
-      return "replicasets.apps";
-    case k8s::WorkloadKind::kStatefulSet:
-      return "statefulsets.apps";
-    case k8s::WorkloadKind::kReplicationController:
-      return "replicationcontrollers";
-    case k8s::WorkloadKind::kDeployment:
-      return "deployments.apps";
-  }
-  return "";
 }
 
 template <class T>
@@ -431,6 +389,17 @@ Status ApiServer::DeleteNode(const std::string& name, Actor by) {
   });
 }
 
+Status ApiServer::DeletePodGroups(std::string_view namespace_, std::string_view name, Actor by) {
+  bool found = false;
+  for (const auto api :
+       {k8s::PodGroupApi::kKubernetes, k8s::PodGroupApi::kSigs, k8s::PodGroupApi::kVolcano}) {
+    const std::string key = PodGroupKey(api, namespace_, name);
+    found = found || store_.Find<k8s::PodGroup>(key) != nullptr;
+    store_.Erase<k8s::PodGroup>(key, by);
+  }
+  return found ? Ok() : Status(NoSuch("podgroups", name));
+}
+
 Status ApiServer::Delete(std::string_view kind, std::string_view namespace_, std::string_view name,
                          Actor by) {
   const std::string key = PodKey(namespace_, name);
@@ -467,6 +436,8 @@ Status ApiServer::Delete(std::string_view kind, std::string_view namespace_, std
   if (kind == "VolumeAttachment") {
     return erase(std::type_identity<k8s::VolumeAttachment>{}, std::string(name));
   }
+  if (kind == "Workload") return erase(std::type_identity<k8s::GroupWorkload>{}, key);
+  if (kind == "PodGroup") return DeletePodGroups(namespace_, name, by);
   for (const auto workload :
        {k8s::WorkloadKind::kReplicaSet, k8s::WorkloadKind::kStatefulSet,
         k8s::WorkloadKind::kReplicationController, k8s::WorkloadKind::kDeployment}) {

@@ -73,6 +73,8 @@ class ApiServer {
   // Nothing but its finalizers keeps the pod any more.
   void LetGo(k8s::Pod pod, Actor by);
   Status DeleteNode(const std::string& name, Actor by);
+  // Of every project that has the kind.
+  Status DeletePodGroups(std::string_view namespace_, std::string_view name, Actor by);
   void Erase(const k8s::Pod& pod, Actor by);
   void EnsureNamespace(const std::string& name);
 

@@ -264,6 +264,19 @@ void PodVolumes(Fields& f, const k8s::PodSpec& spec) {
   f.List("volumes", volumes, [](const std::string& json) { return json; });
 }
 
+void PodGroupFields(Fields& f, const k8s::PodGroupReference& reference) {
+  if (reference.workload.empty()) {
+    f.Object("schedulingGroup",
+             [&](Fields& group) { group.Text("podGroupName", reference.group); });
+    return;
+  }
+  f.Object("workloadRef", [&](Fields& group) {
+    group.Text("name", reference.workload);
+    group.Text("podGroup", reference.group);
+    group.Text("podGroupReplicaKey", reference.replica_key);
+  });
+}
+
 void Spec(Fields& f, const k8s::PodSpec& spec) {
   f.Text("nodeName", spec.node_name);
   f.Text("schedulerName", spec.scheduler_name);
@@ -272,6 +285,7 @@ void Spec(Fields& f, const k8s::PodSpec& spec) {
   if (spec.preemption_policy == k8s::PreemptionPolicy::kNever) f.Text("preemptionPolicy", "Never");
   f.List("schedulingGates", spec.scheduling_gates,
          [](Fields& gate, const std::string& name) { gate.Text("name", name); });
+  if (spec.pod_group) PodGroupFields(f, *spec.pod_group);
   f.Map("nodeSelector", spec.node_selector);
   if (spec.node_affinity || !spec.pod_affinity.empty() || !spec.pod_anti_affinity.empty()) {
     f.Object("affinity", [&](Fields& affinity) {

@@ -105,6 +105,7 @@ void SchedulerDriver::Start(const StartOptions& options) {
   ListOthers<k8s::Namespace, k8s::Service, k8s::Workload, k8s::PodDisruptionBudget>();
   ListOthers<k8s::StorageClass, k8s::CsiDriver, k8s::CsiStorageCapacity, k8s::CsiNode,
              k8s::PersistentVolume, k8s::PersistentVolumeClaim, k8s::VolumeAttachment>();
+  ListOthers<k8s::PodGroup, k8s::GroupWorkload>();
   if (options.pods_first) pods_.Start(options.age);
   nodes_.Start(options.age);
   if (!options.pods_first) pods_.Start(options.age);

@@ -68,6 +68,8 @@ class SchedulerDriver : public StoreListener {
   void OnWrite(const Write<k8s::CsiDriver>& write) override { OnOther(write); }
   void OnWrite(const Write<k8s::CsiStorageCapacity>& write) override { OnOther(write); }
   void OnWrite(const Write<k8s::VolumeAttachment>& write) override { OnOther(write); }
+  void OnWrite(const Write<k8s::PodGroup>& write) override { OnOther(write); }
+  void OnWrite(const Write<k8s::GroupWorkload>& write) override { OnOther(write); }
 
   [[nodiscard]] Watch<k8s::Pod>& pods() { return pods_; }
   [[nodiscard]] Watch<k8s::Node>& nodes() { return nodes_; }

@@ -42,6 +42,10 @@ std::string WorkloadKey(k8s::WorkloadKind kind, std::string_view namespace_,
   return fmt::format("{}/{}/{}", KindName(kind), namespace_, name);
 }
 
+std::string PodGroupKey(k8s::PodGroupApi api, std::string_view namespace_, std::string_view name) {
+  return fmt::format("{}/{}/{}", static_cast<int>(api), namespace_, name);
+}
+
 PodPtr Store::FindPod(const std::string& key, std::string_view uid) const {
   PodPtr pod = Find<k8s::Pod>(key);
   return pod != nullptr && pod->meta.uid == uid ? pod : nullptr;

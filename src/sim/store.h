@@ -57,11 +57,15 @@ class StoreListener {
   virtual void OnWrite(const Write<k8s::CsiDriver>& /*write*/) {}
   virtual void OnWrite(const Write<k8s::CsiStorageCapacity>& /*write*/) {}
   virtual void OnWrite(const Write<k8s::VolumeAttachment>& /*write*/) {}
+  virtual void OnWrite(const Write<k8s::PodGroup>& /*write*/) {}
+  virtual void OnWrite(const Write<k8s::GroupWorkload>& /*write*/) {}
 };
 
-// "namespace/name"; workloads have their kind in front, because names are unique per kind only.
+// "namespace/name"; workloads have their kind in front and pod groups their API, because names are
+// unique per kind only.
 std::string PodKey(std::string_view namespace_, std::string_view name);
 std::string WorkloadKey(k8s::WorkloadKind kind, std::string_view namespace_, std::string_view name);
+std::string PodGroupKey(k8s::PodGroupApi api, std::string_view namespace_, std::string_view name);
 template <class T>
 std::string KeyOf(const T& object) {
   if (object.meta.namespace_.empty()) return object.meta.name;
@@ -69,6 +73,9 @@ std::string KeyOf(const T& object) {
 }
 inline std::string KeyOf(const k8s::Workload& workload) {
   return WorkloadKey(workload.kind, workload.meta.namespace_, workload.meta.name);
+}
+inline std::string KeyOf(const k8s::PodGroup& group) {
+  return PodGroupKey(group.api, group.meta.namespace_, group.meta.name);
 }
 
 class Store {
@@ -145,7 +152,8 @@ class Store {
              Table<k8s::PodDisruptionBudget>, Table<k8s::Namespace>, Table<k8s::PriorityClass>,
              Table<k8s::Service>, Table<k8s::PersistentVolumeClaim>, Table<k8s::PersistentVolume>,
              Table<k8s::StorageClass>, Table<k8s::CsiNode>, Table<k8s::CsiDriver>,
-             Table<k8s::CsiStorageCapacity>, Table<k8s::VolumeAttachment>>
+             Table<k8s::CsiStorageCapacity>, Table<k8s::VolumeAttachment>, Table<k8s::PodGroup>,
+             Table<k8s::GroupWorkload>>
       tables_;
   std::map<std::string, std::set<std::string>> by_node_, by_owner_;
   std::vector<StoreListener*> listeners_;

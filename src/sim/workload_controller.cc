@@ -273,6 +273,8 @@ void WorkloadController::DeleteNamespace(const std::string& name) {
   erase_all(std::type_identity<k8s::Job>{});
   erase_all(std::type_identity<k8s::Service>{});
   erase_all(std::type_identity<k8s::PodDisruptionBudget>{});
+  erase_all(std::type_identity<k8s::PodGroup>{});
+  erase_all(std::type_identity<k8s::GroupWorkload>{});
   std::vector<std::string> pods;
   for (const auto& [key, pod] : store_.All<k8s::Pod>()) {
     if (pod->meta.namespace_ == name) pods.push_back(key);

@@ -1,0 +1,48 @@
+// Objects that say which pods belong together, and how many of them must start together. Included
+// by objects.h; only the fields that we read.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "k8s/object_meta.h"
+
+namespace knx::k8s {
+
+// Which group a pod belongs to, as its spec says.
+struct PodGroupReference {
+  std::string workload;     // that has the group (Kubernetes 1.35); empty: it is a PodGroup
+  std::string group;        // its name
+  std::string replica_key;  // which of several such groups of a workload
+  friend bool operator==(const PodGroupReference&, const PodGroupReference&) = default;
+};
+
+// Three projects have a kind of this name.
+enum class PodGroupApi : std::uint8_t {
+  kKubernetes,  // scheduling.k8s.io
+  kSigs,        // scheduling.x-k8s.io, of the plugin Coscheduling of kubernetes-sigs
+  kVolcano,     // scheduling.volcano.sh
+};
+
+struct PodGroup {
+  PodGroupApi api = PodGroupApi::kKubernetes;
+  ObjectMeta meta;
+  std::int32_t minimum = 1;  // pods that must start together; 1 or less: each starts for itself
+  friend bool operator==(const PodGroup&, const PodGroup&) = default;
+};
+
+// What Kubernetes 1.35 had instead of PodGroups: a Workload (scheduling.k8s.io/v1alpha1) that has
+// several groups.
+struct GroupWorkload {
+  struct Group {
+    std::string name;
+    std::int32_t minimum = 1;  // as of a PodGroup
+    friend bool operator==(const Group&, const Group&) = default;
+  };
+  ObjectMeta meta;
+  std::vector<Group> groups;
+  friend bool operator==(const GroupWorkload&, const GroupWorkload&) = default;
+};
+
+}  // namespace knx::k8s

@@ -1,0 +1,51 @@
+// Pods that belong together: PodGroups of three projects, and the Workload of Kubernetes 1.35.
+#include "k8s/json_fields.h"
+#include "k8s/object_fields.h"
+#include "k8s/proto_fields.h"
+#include "k8s/yaml_reader.h"
+
+namespace knx::k8s {
+namespace {
+
+// A policy that is not "gang" makes no demands.
+template <class Fields>
+void ReadGangPolicy(Fields& fields, std::string_view key, std::int32_t& minimum) {
+  fields.Map(key, [&](Fields& policy) {
+    policy.Map("gang", [&](Fields& gang) { gang.Require("minCount", minimum); });
+  });
+}
+
+}  // namespace
+
+template <class Fields>
+void ReadFields(Fields& object, PodGroup& out) {
+  ReadMeta(object, Scope::kNamespaced, out.meta);
+  object.Map("spec", [&](Fields& spec) {
+    if (out.api == PodGroupApi::kKubernetes) {
+      ReadGangPolicy(spec, "schedulingPolicy", out.minimum);
+    } else {
+      spec.Read("minMember", out.minimum);
+    }
+  });
+}
+
+template <class Fields>
+void ReadFields(Fields& object, GroupWorkload& out) {
+  ReadMeta(object, Scope::kNamespaced, out.meta);
+  object.Map("spec", [&](Fields& spec) {
+    spec.ForEach("podGroups", [&](Fields& group) {
+      GroupWorkload::Group& read = out.groups.emplace_back();
+      group.Require("name", read.name);
+      ReadGangPolicy(group, "policy", read.minimum);
+    });
+  });
+}
+
+template void ReadFields(FieldReader&, PodGroup&);
+template void ReadFields(JsonFields&, PodGroup&);
+template void ReadFields(ProtoFields&, PodGroup&);
+template void ReadFields(FieldReader&, GroupWorkload&);
+template void ReadFields(JsonFields&, GroupWorkload&);
+template void ReadFields(ProtoFields&, GroupWorkload&);
+
+}  // namespace knx::k8s

@@ -1,0 +1,87 @@
+#include <gtest/gtest.h>
+
+#include "k8s/kind_name.h"
+#include "k8s/read_json.h"
+#include "k8s/read_object.h"
+
+namespace knx::k8s {
+namespace {
+
+Object ObjectFrom(const std::string& text) {
+  auto read = ReadManifests(text, "f.yaml");
+  EXPECT_TRUE(read.ok()) << (read.ok() ? "" : read.error().message);
+  if (!read.ok() || read->size() != 1) return {};
+  return read->front().object;
+}
+
+TEST(ReadPodGroups, OfThreeProjects) {
+  struct Case {
+    std::string api_version, spec;
+    PodGroupApi api;
+    std::int32_t minimum;
+  };
+  const std::vector<Case> cases = {
+      {"scheduling.k8s.io/v1alpha2", "{schedulingPolicy: {gang: {minCount: 4}}}",
+       PodGroupApi::kKubernetes, 4},
+      {"scheduling.k8s.io/v1alpha3", "{schedulingPolicy: {gang: {minCount: 4}}}",
+       PodGroupApi::kKubernetes, 4},
+      {"scheduling.k8s.io/v1beta1", "{schedulingPolicy: {gang: {minCount: 4}}}",
+       PodGroupApi::kKubernetes, 4},
+      {"scheduling.k8s.io/v1alpha2", "{schedulingPolicy: {basic: {}}}", PodGroupApi::kKubernetes,
+       1},
+      {"scheduling.x-k8s.io/v1alpha1",
+       "{minMember: 3, minResources: {cpu: 3}, scheduleTimeoutSeconds: 10}", PodGroupApi::kSigs, 3},
+      {"scheduling.x-k8s.io/v1alpha1", "{}", PodGroupApi::kSigs, 1},
+      {"scheduling.volcano.sh/v1beta1", "{minMember: 5, queue: default}", PodGroupApi::kVolcano, 5},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.api_version + c.spec);
+    const Object object = ObjectFrom(
+        "{apiVersion: " + c.api_version +
+        ", kind: PodGroup, metadata: {name: train, namespace: ml}, spec: " + c.spec + "}");
+    ASSERT_TRUE(std::holds_alternative<PodGroup>(object));
+    const auto& group = std::get<PodGroup>(object);
+    EXPECT_EQ(group.api, c.api);
+    EXPECT_EQ(group.minimum, c.minimum);
+    EXPECT_EQ(group.meta.namespace_ + "/" + group.meta.name, "ml/train");
+    EXPECT_EQ(KindName(object), "PodGroup");
+  }
+}
+
+TEST(ReadPodGroups, GroupsOfAWorkload) {
+  const Object object = ObjectFrom(
+      "{apiVersion: scheduling.k8s.io/v1alpha1, kind: Workload, metadata: {name: job}, spec: "
+      "{podGroups: [{name: driver, policy: {basic: {}}}, "
+      "{name: workers, policy: {gang: {minCount: 8}}}]}}");
+  ASSERT_TRUE(std::holds_alternative<GroupWorkload>(object));
+  EXPECT_EQ(std::get<GroupWorkload>(object).groups,
+            (std::vector<GroupWorkload::Group>{{"driver", 1}, {"workers", 8}}));
+  EXPECT_EQ(KindName(object), "Workload");
+}
+
+TEST(ReadPodGroups, APodNamesItsGroup) {
+  const auto read = [](const std::string& field) {
+    const Object object = ObjectFrom(
+        "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c}], " +
+        field + "}}");
+    return std::get<Pod>(object).spec.pod_group;
+  };
+  EXPECT_EQ(read("schedulingGroup: {podGroupName: train}"), (PodGroupReference{"", "train", ""}));
+  EXPECT_EQ(read("workloadRef: {name: job, podGroup: workers, podGroupReplicaKey: '2'}"),
+            (PodGroupReference{"job", "workers", "2"}));
+  EXPECT_EQ(read("schedulingGroup: {}"), std::nullopt);
+  EXPECT_EQ(read("hostNetwork: false"), std::nullopt);
+}
+
+TEST(ReadPodGroups, ByTheFastPathToo) {
+  const auto object = ReadJsonFast(
+      R"({"apiVersion":"scheduling.x-k8s.io/v1alpha1","kind":"PodGroup",)"
+      R"("metadata":{"name":"g","namespace":"default","uid":"1"},"spec":{"minMember":3}})");
+  ASSERT_TRUE(object);
+  EXPECT_EQ(std::get<PodGroup>(*object).minimum, 3);
+  EXPECT_FALSE(ReadJsonFast(R"({"apiVersion":"scheduling.x-k8s.io/v1alpha1","kind":"PodGroup",)"
+                            R"("metadata":{"name":"g"},"spec":{"minMember":"three"}})"));
+}
+
+}  // namespace
+}  // namespace knx::k8s
