@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/quoted_text.h"
 #include "k8s/read_object.h"
 
 namespace knx::client {
@@ -41,18 +42,39 @@ k8s::Bookmark BookmarkOf(const element& object) {
   return out;
 }
 
-k8s::ReceivedObject ReceivedOf(const element& object) {
+struct ObjectType {
+  std::string api_version, kind;
+};
+
+ObjectType TypeOf(const element& object) {
+  return {StringAt(object, "/apiVersion"), StringAt(object, "/kind")};
+}
+
+k8s::ReceivedObject ReceivedOf(const element& object, const ObjectType& type,
+                               const std::string& json) {
   k8s::ReceivedObject out{StringAt(object, "/metadata/resourceVersion"), k8s::RefusedObject{}};
-  auto read = k8s::ReadJsonObject(simdjson::minify(object));
+  auto read = k8s::ReadJsonObject(json);
   if (read.ok()) {
     out.read = *std::move(read);
   } else {
-    out.read = k8s::RefusedObject{
-        StringAt(object, "/apiVersion"),         StringAt(object, "/kind"),
-        StringAt(object, "/metadata/namespace"), StringAt(object, "/metadata/name"),
-        StringAt(object, "/metadata/uid"),       std::move(read).error()};
+    out.read = k8s::RefusedObject{type.api_version,
+                                  type.kind,
+                                  StringAt(object, "/metadata/namespace"),
+                                  StringAt(object, "/metadata/name"),
+                                  StringAt(object, "/metadata/uid"),
+                                  std::move(read).error()};
   }
   return out;
+}
+
+// What a list of one kind has need not say again what it is.
+k8s::ReceivedObject ItemOf(const element& item, const ObjectType& of_list) {
+  std::string json = simdjson::minify(item);
+  const ObjectType own = TypeOf(item);
+  if (!own.kind.empty() || !item.is_object()) return ReceivedOf(item, own, json);
+  json = fmt::format("{{\"apiVersion\":{},\"kind\":{}{}{}", QuotedText(of_list.api_version),
+                     QuotedText(of_list.kind), json == "{}" ? "" : ",", json.substr(1));
+  return ReceivedOf(item, of_list, json);
 }
 
 }  // namespace
@@ -98,9 +120,33 @@ Result<k8s::WatchEvent> ReadJsonEvent(std::string_view line) {
       {"MODIFIED", k8s::ChangeType::kModified},
       {"DELETED", k8s::ChangeType::kDeleted}};
   for (const auto& [word, change] : kTypes) {
-    if (type == word) return k8s::WatchEvent(k8s::ObjectChange{change, ReceivedOf(object)});
+    if (type != word) continue;
+    return k8s::WatchEvent(
+        k8s::ObjectChange{change, ReceivedOf(object, TypeOf(object), simdjson::minify(object))});
   }
   return InvalidError("an event of no type that is known");
+}
+
+Result<k8s::ObjectList> ReadJsonList(std::string_view body) {
+  simdjson::dom::parser parser;
+  element list;
+  simdjson::dom::array items;
+  if (parser.parse(body).get(list) != simdjson::SUCCESS) return InvalidError("no JSON");
+  constexpr std::string_view kList = "List";
+  ObjectType type = TypeOf(list);
+  const bool one_kind = type.kind.ends_with(kList) && type.kind.size() > kList.size();
+  if (!one_kind || list.at_pointer("/items").get(items) != simdjson::SUCCESS) {
+    return InvalidError("not a list of one kind");
+  }
+  type.kind.resize(type.kind.size() - kList.size());
+  k8s::ObjectList out;
+  out.resource_version = StringAt(list, "/metadata/resourceVersion");
+  out.continue_token = StringAt(list, "/metadata/continue");
+  for (const element item : items) {
+    if (out.items.size() == k8s::kMaxListItems) return InvalidError("too many objects in a list");
+    out.items.push_back(ItemOf(item, type));
+  }
+  return out;
 }
 
 }  // namespace knx::client

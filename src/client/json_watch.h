@@ -1,4 +1,5 @@
-// A watch in JSON, as servers send it for kinds that have no protobuf: one event a line.
+// A watch in JSON, as servers send it for kinds that have no protobuf: one event a line. And lists
+// of such kinds.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +27,8 @@ class LineSplitter {
   std::size_t at_ = 0, looked_at_ = 0;
 };
 
-// As k8s::ReadProtoEvent.
+// As k8s::ReadProtoEvent and k8s::ReadProtoList.
 Result<k8s::WatchEvent> ReadJsonEvent(std::string_view line);
+Result<k8s::ObjectList> ReadJsonList(std::string_view body);
 
 }  // namespace knx::client

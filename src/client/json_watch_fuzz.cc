@@ -1,5 +1,5 @@
 // Any bytes as a watch in JSON: the lines do not depend on how they were cut, and each of them is
-// an event or is refused with a message.
+// an event or is refused with a message. And as a list.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -37,5 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto event = knx::client::ReadJsonEvent(line);
     KNX_CHECK(event.ok() || !event.error().message.empty(), "a refusal says why");
   }
+  const auto list = knx::client::ReadJsonList(stream);
+  KNX_CHECK(list.ok() || !list.error().message.empty(), "a refusal says why");
   return 0;
 }

@@ -51,6 +51,37 @@ TEST(ReadJsonEvent, ReadsWhatAServerSends) {
   EXPECT_EQ(std::get<k8s::RefusedObject>(received.read).name, "bad");
 }
 
+TEST(ReadJsonList, ReadsObjectsThatSayWhatTheyAreOrDoNot) {
+  const auto list = ReadJsonList(
+      testing::JsonNodeList({{"a", "1", "5"}, {"bad", "2", "6", "", true}}, "9", "more"));
+  ASSERT_TRUE(list.ok()) << list.error().message;
+  EXPECT_EQ(list->resource_version, "9");
+  EXPECT_EQ(list->continue_token, "more");
+  ASSERT_EQ(list->items.size(), 2U);
+  EXPECT_EQ(std::get<k8s::Node>(std::get<k8s::Object>(list->items[0].read)).meta.name, "a");
+  EXPECT_EQ(list->items[0].resource_version, "5");
+  const auto& refused = std::get<k8s::RefusedObject>(list->items[1].read);
+  EXPECT_EQ(refused.api_version + " " + refused.kind + " " + refused.name, "v1 Node bad");
+  const auto custom =
+      ReadJsonList(R"({"apiVersion":"scheduling.x-k8s.io/v1alpha1","kind":"PodGroupList","items":[)"
+                   R"({"apiVersion":"scheduling.x-k8s.io/v1alpha1","kind":"PodGroup",)"
+                   R"("metadata":{"name":"g","uid":"1"},"spec":{"minMember":3}},{},[],7]})");
+  ASSERT_TRUE(custom.ok()) << custom.error().message;
+  ASSERT_EQ(custom->items.size(), 4U);
+  EXPECT_EQ(std::get<k8s::PodGroup>(std::get<k8s::Object>(custom->items[0].read)).minimum, 3);
+  for (std::size_t i = 1; i < 4; ++i) {
+    EXPECT_TRUE(std::holds_alternative<k8s::RefusedObject>(custom->items[i].read)) << i;
+  }
+}
+
+TEST(ReadJsonList, RefusesWhatIsNone) {
+  for (const std::string_view text :
+       {"", "{", "[]", "1", "{}", R"({"kind":"List","items":[]})", R"({"kind":"NodeList"})",
+        R"({"kind":"NodeList","items":{}})", R"({"kind":7,"items":[]})"}) {
+    EXPECT_FALSE(ReadJsonList(text).ok()) << text;
+  }
+}
+
 TEST(ReadJsonEvent, RefusesWhatIsNone) {
   for (const std::string_view text :
        {"", "{", "[]", "1", "{}", R"({"type":"ADDED"})", R"({"type":"OTHER","object":{}})",

@@ -24,6 +24,10 @@ bool IsFromTheFuture(std::string_view message) {
   return message.find("Too large resource version") != std::string_view::npos;
 }
 
+bool IsJson(const net::Headers& headers) {
+  return net::FindHeader(headers, "content-type").starts_with("application/json");
+}
+
 std::string KeyOf(const k8s::Object& object) {
   const k8s::ObjectMeta& meta = MetaOf(object);
   return fmt::format("{}/{}", meta.namespace_, meta.name);
@@ -38,7 +42,7 @@ class Reflector::Sink final : public net::ResponseSink {
 
   void OnHead(int status, const net::Headers& headers) override {
     status_ = status;
-    json_ = net::FindHeader(headers, "content-type").starts_with("application/json");
+    json_ = IsJson(headers);
   }
   void OnData(std::string_view bytes) override {
     if (status_ != kOk) {
@@ -122,7 +126,9 @@ void Reflector::Open() {
   }
   if (callbacks_.opened) callbacks_.opened(telling_all_);
   stream_ = api_.Open(fmt::format("{}?{}", collection_.path, Query()),
-                      "application/vnd.kubernetes.protobuf;stream=watch,application/json",
+                      collection_.json
+                          ? "application/json"
+                          : "application/vnd.kubernetes.protobuf;stream=watch,application/json",
                       std::make_unique<Sink>(*this));
   if (!telling_all_) return;
   heard_ = opened_;
@@ -193,7 +199,9 @@ void Reflector::OnEnd(const Status& outcome, int status, const std::string& refu
     api_.set_lists_by_pages();
     return Open();
   }
-  if (status == kMissing && collection_.optional) return OnMissing();
+  // A kind that may not be read is none, rather than what everything waits for; the client says so.
+  const bool none = status == kMissing || (status == kForbidden && !synced_);
+  if (none && collection_.optional) return OnMissing();
   if (status != 0 && status != kOk && status != kGone) {
     const Error error = ErrorOf({status, {}, refusal});
     if (IsFromTheFuture(error.message)) version_.clear();
@@ -231,7 +239,8 @@ void Reflector::AskPage(const std::string& continue_token) {
   if (!continue_token.empty()) path += "&continue=" + UrlEscaped(continue_token);
   api_.Send({.path = std::move(path),
              .timeout = kPageTimeout,
-             .accept = "application/vnd.kubernetes.protobuf",
+             .accept = collection_.json ? "application/json"
+                                        : "application/vnd.kubernetes.protobuf,application/json",
              .attempts = 1},
             ApiClient::Done([this, alive = alive_, round = round_](const Result<Response>& page) {
               if (*alive && round == round_) OnPage(page);
@@ -241,7 +250,8 @@ void Reflector::AskPage(const std::string& continue_token) {
 void Reflector::OnPage(const Result<Response>& response) {
   if (!response.ok()) return OnEnd(response.error(), 0, "");
   if (!response->ok()) return OnEnd(Ok(), response->status, response->body);
-  auto list = k8s::ReadProtoList(response->body);
+  auto list =
+      IsJson(response->headers) ? ReadJsonList(response->body) : k8s::ReadProtoList(response->body);
   if (!list.ok() || list->resource_version.empty()) {
     Say(list.ok() ? InvalidError("a list without a resource version") : list.error());
     return OnEnd(Ok(), kOk, "");

@@ -28,6 +28,8 @@ struct Collection {
   // Nothing is asked for until Reflector::MoveTo() says where it is (discovery.h).
   bool optional = false;
   std::vector<std::string> older_versions = {};  // where `path` is not there; the best one first
+  // Asked for in JSON: its numbers in protobuf differ from version to version.
+  bool json = false;
 };
 
 struct ReflectorTiming {

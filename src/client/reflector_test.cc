@@ -23,6 +23,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::JsonBookmark;
 using testing::JsonEvent;
+using testing::JsonNodeList;
 using testing::JsonStatus;
 using testing::NodeEvent;
 using testing::NodeList;
@@ -311,6 +312,19 @@ TEST_F(ReflectorTest, NothingIsAskedUntilItIsKnownWhere) {
   EXPECT_FALSE(reflector.synced());
 }
 
+TEST_F(ReflectorTest, AnOptionalKindThatMayNotBeReadIsEmptyUntilItMay) {
+  server_.NextAnswer(403, JsonStatus(403, "nodes is forbidden"));
+  server_.NextWatch(NodeEvent("ADDED", {"a", "1", "5"}) + BookmarkEvent("9", true));
+  server_.NextAnswer(403, JsonStatus(403, "nodes is forbidden"));
+  server_.NextWatch(BookmarkEvent("10", false));
+  Follow(true);
+  EXPECT_THAT(Told(3), ElementsAre("synced", "+a:1", "synced"));
+  // What is known stays if the right goes.
+  server_.EndWatch();
+  ASSERT_TRUE(RunUntil(loop_, [&] { return reflector_->resource_version() == "10"; }));
+  EXPECT_THAT(told_, IsEmpty());
+}
+
 TEST_F(ReflectorTest, AKindThatMustBeThereIsMissed) {
   server_.NextAnswer(404, JsonStatus(404, "the server could not find the requested resource"));
   Follow();
@@ -340,6 +354,35 @@ TEST_F(ReflectorTest, ListsByPagesWhereTheServerDoesNotStreamLists) {
   const auto other = MakeReflector("/api/v1/nodes", false);
   EXPECT_THAT(Told(2), ElementsAre("+d:4", "synced"));
   EXPECT_THAT(Query(4), HasSubstr("limit=1000"));
+}
+
+TEST_F(ReflectorTest, ReadsPagesInJson) {
+  const net::Headers json = {{"content-type", "application/json"}};
+  server_.NextAnswer(422, JsonStatus(422, kNoStreaming));
+  server_.NextAnswer(200, JsonNodeList({{"a", "1", "5"}, {"bad", "8", "5", "", true}}, "9", "more"),
+                     json);
+  server_.NextAnswer(200, JsonNodeList({{"b", "2", "6"}}, "9", ""), json);
+  server_.NextWatch(JsonEvent("ADDED", {"c", "3", "10"}), "application/json");
+  Follow();
+  EXPECT_THAT(Told(4), ElementsAre("+a:1", "+b:2", "synced", "+c:3"));
+  EXPECT_EQ(reflector_->undecodable(), 1U);
+}
+
+TEST_F(ReflectorTest, AsksForNothingButJsonWhereThatIsWanted) {
+  server_.NextAnswer(422, JsonStatus(422, kNoStreaming));
+  server_.NextAnswer(200, JsonNodeList({}, "9", ""), {{"content-type", "application/json"}});
+  server_.NextWatch("", "application/json");
+  api_ = std::make_unique<ApiClient>(loop_, ApiClient::Options{.endpoint = server_.endpoint()});
+  reflector_ = std::make_unique<Reflector>(
+      loop_, *api_, Collection{.path = "/api/v1/nodes", .field_selector = "", .json = true},
+      Reflector::Callbacks{.upserted = [](const k8s::Object&) {},
+                           .gone = [](const k8s::Object&) {},
+                           .synced = [] {},
+                           .trouble = [](std::string_view, const Error&) {}});
+  ASSERT_TRUE(RunUntil(loop_, [&] { return server_.asked().size() == 3; }));
+  for (const ApiServer::Asked& asked : server_.asked()) {
+    EXPECT_EQ(net::FindHeader(asked.headers, "accept"), "application/json") << asked.path;
+  }
 }
 
 TEST_F(ReflectorTest, PagesThatAreTooOldBeginAnew) {

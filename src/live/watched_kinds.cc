@@ -19,6 +19,11 @@ std::vector<client::Collection> WatchedCollections() {
       {"/apis/storage.k8s.io/v1/csidrivers", ""},
       {"/apis/storage.k8s.io/v1/csistoragecapacities", ""},
       {"/apis/storage.k8s.io/v1/volumeattachments", ""},
+      // Not every cluster has these.
+      {"/apis/scheduling.k8s.io/v1beta1/podgroups", "", true, {"v1alpha3", "v1alpha2"}, true},
+      {"/apis/scheduling.k8s.io/v1alpha1/workloads", "", true, {}, true},
+      {"/apis/scheduling.x-k8s.io/v1alpha1/podgroups", "", true, {}, true},
+      {"/apis/scheduling.volcano.sh/v1beta1/podgroups", "", true, {}, true},
   };
 }
 

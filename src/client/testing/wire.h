@@ -94,6 +94,22 @@ inline std::string JsonBookmark(std::string_view version, bool initial_end) {
       version, initial_end ? "\"k8s.io/initial-events-end\":\"true\"" : "");
 }
 
+// Of objects that do not say what they are, as in a list of one kind.
+inline std::string JsonNodeList(const std::vector<WireObject>& items, std::string_view version,
+                                std::string_view continue_token) {
+  std::string out;
+  for (const WireObject& item : items) {
+    out += fmt::format(
+        "{}{{\"metadata\":{{\"name\":\"{}\",\"uid\":\"{}\",\"resourceVersion\":\"{}\"}}{}}}",
+        out.empty() ? "" : ",", item.name, item.uid, item.version,
+        item.broken ? ",\"status\":{\"allocatable\":{\"cpu\":\"abc\"}}" : "");
+  }
+  return fmt::format(
+      "{{\"kind\":\"NodeList\",\"apiVersion\":\"v1\",\"metadata\":{{\"resourceVersion\":\"{}\","
+      "\"continue\":\"{}\"}},\"items\":[{}]}}",
+      version, continue_token, out);
+}
+
 inline std::string JsonStatus(int code, std::string_view message) {
   return fmt::format("{{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"message\":\"{}\",\"code\":{}}}",
                      message, code);
