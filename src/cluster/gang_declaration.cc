@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <span>
-#include <string_view>
 #include <system_error>
 
 #include "k8s/names.h"
@@ -23,36 +22,80 @@ std::string_view Find(const k8s::StringMap& map, std::string_view key) {
   return it != map.end() && it->first == key ? std::string_view(it->second) : std::string_view();
 }
 
-// Labels first: who writes both means the label.
-std::string_view Declared(const k8s::ObjectMeta& meta, std::string_view key) {
-  const std::string_view label = Find(meta.labels, key);
-  return label.empty() ? Find(meta.annotations, key) : label;
-}
-
 // Nearly all pods have no such key; they are found out at a glance.
 bool MaySpeakOfGangs(const k8s::StringMap& map) {
   return std::any_of(map.begin(), map.end(), [](const auto& entry) {
     const std::string_view key = entry.first;
-    return key.starts_with("pod-group.scheduling.") || key.starts_with("kueue.x-k8s.io/");
+    return key.starts_with("pod-group.scheduling.") || key.starts_with("kueue.x-k8s.io/") ||
+           key == names::kSigsPodGroup || key == names::kVolcanoGroupName;
   });
 }
 
+// One of the things that a pod says: "label a/b" says "c".
 struct Said {
-  std::string_view key, value;
+  std::string_view kind, key;
+  std::string value;
+  GangSource source = GangSource::kPod;
 };
-
-// Of several spellings the first that is there.
-Said FirstOf(const k8s::ObjectMeta& meta, std::span<const std::string_view> keys) {
-  for (const std::string_view key : keys) {
-    if (const std::string_view value = Declared(meta, key); !value.empty()) return {key, value};
-  }
-  return {};
-}
+using AllSaid = std::vector<Said>;
 
 constexpr std::string_view kNames[] = {names::kGangName, names::kSigsGangName,
                                        names::kKueueGroupName};
 constexpr std::string_view kMinimums[] = {names::kGangMinAvailable, names::kSigsGangMinAvailable,
                                           names::kSigsGangMinMember, names::kKueueGroupCount};
+
+void AddSaid(const k8s::StringMap& map, std::string_view kind,
+             std::span<const std::string_view> keys, GangSource source, AllSaid& out) {
+  for (const std::string_view key : keys) {
+    const std::string_view value = Find(map, key);
+    if (!value.empty()) out.push_back({kind, key, std::string(value), source});
+  }
+}
+
+constexpr std::string_view kLabel = "label ", kAnnotation = "annotation ";
+
+// What comes first counts.
+AllSaid NamesIn(const k8s::Pod& pod) {
+  AllSaid out;
+  if (const auto& group = pod.spec.pod_group; group && group->workload.empty()) {
+    if (!group->group.empty()) {
+      out.push_back({"", "spec.schedulingGroup", group->group, GangSource::kPodGroup});
+    }
+  } else if (group) {
+    std::string name = fmt::format("{}/{}", group->workload, group->group);
+    if (!group->replica_key.empty()) name += fmt::format("/{}", group->replica_key);
+    out.push_back({"", "spec.workloadRef", std::move(name), GangSource::kWorkload});
+  }
+  const k8s::StringMap& labels = pod.meta.labels;
+  const k8s::StringMap& annotations = pod.meta.annotations;
+  const std::span sigs(&names::kSigsPodGroup, 1), volcano(&names::kVolcanoGroupName, 1);
+  AddSaid(labels, kLabel, sigs, GangSource::kSigsPodGroup, out);
+  AddSaid(annotations, kAnnotation, sigs, GangSource::kSigsPodGroup, out);
+  AddSaid(annotations, kAnnotation, volcano, GangSource::kVolcano, out);
+  AddSaid(labels, kLabel, kNames, GangSource::kPod, out);
+  AddSaid(annotations, kAnnotation, kNames, GangSource::kPod, out);
+  return out;
+}
+
+// The same for minimums, which only pods without an object need.
+AllSaid MinimumsIn(const k8s::ObjectMeta& meta) {
+  AllSaid out;
+  AddSaid(meta.labels, kLabel, kMinimums, GangSource::kPod, out);
+  AddSaid(meta.annotations, kAnnotation, kMinimums, GangSource::kPod, out);
+  return out;
+}
+
+// Of several that should say the same, the first that does not.
+std::string ConflictIn(const AllSaid& all) {
+  for (const Said& other : all) {
+    const Said& first = all.front();
+    if (other.value == first.value) continue;
+    // Annotations may be of any length.
+    return fmt::format("{}{} says {:.100}, {}{} says {:.100}: the first counts", first.kind,
+                       first.key, first.value, other.kind, other.key, other.value);
+  }
+  return {};
+}
 
 // "pod-group.scheduling.kubenexus.io/min-available" is known to people as min-available.
 std::string_view ShortKey(std::string_view key) { return key.substr(key.rfind('/') + 1); }
@@ -78,16 +121,68 @@ void ReadMinimum(const Said& said, GangDeclaration& gang) {
 
 }  // namespace
 
-std::optional<GangDeclaration> ReadGangDeclaration(const k8s::ObjectMeta& meta) {
-  if (!MaySpeakOfGangs(meta.labels) && !MaySpeakOfGangs(meta.annotations)) return std::nullopt;
-  const Said name = FirstOf(meta, kNames);
-  if (name.value.empty()) return std::nullopt;
-  const Said minimum = FirstOf(meta, kMinimums);
-  if (minimum.value.empty()) return std::nullopt;
-  GangDeclaration gang{.name = std::string(name.value)};
-  ReadMinimum(minimum, gang);
+std::string_view ObjectOf(GangSource source) {
+  switch (source) {
+    case GangSource::kPodGroup:
+      return "PodGroup object (scheduling.k8s.io)";
+    case GangSource::kWorkload:
+      return "Workload object with such a group (scheduling.k8s.io)";
+    case GangSource::kSigsPodGroup:
+      return "PodGroup object (scheduling.x-k8s.io)";
+    case GangSource::kVolcano:
+      return "PodGroup object (scheduling.volcano.sh)";
+    case GangSource::kPod:
+      break;
+  }
+  return "";
+}
+
+std::optional<GangDeclaration> ReadGangDeclaration(const k8s::Pod& pod) {
+  const bool speaks = pod.spec.pod_group || MaySpeakOfGangs(pod.meta.labels) ||
+                      MaySpeakOfGangs(pod.meta.annotations);
+  if (!speaks) return std::nullopt;
+  const AllSaid all = NamesIn(pod);
+  if (all.empty()) return std::nullopt;
+  const AllSaid minimums = MinimumsIn(pod.meta);
+  GangDeclaration gang{.name = all.front().value, .source = all.front().source};
+  if (!minimums.empty()) ReadMinimum(minimums.front(), gang);
+  gang.conflict = ConflictIn(all);
+  if (gang.source != GangSource::kPod) {
+    gang.problem.clear();  // of something that does not count
+    return gang;
+  }
+  if (minimums.empty()) return std::nullopt;
   if (gang.problem.empty() && gang.minimum == 1) return std::nullopt;
+  if (gang.conflict.empty()) gang.conflict = ConflictIn(minimums);
   return gang;
+}
+
+std::optional<GangObject> ReadGangObject(const k8s::Object& object) {
+  if (const auto* group = std::get_if<k8s::PodGroup>(&object)) {
+    constexpr std::pair<k8s::PodGroupApi, GangSource> kSources[] = {
+        {k8s::PodGroupApi::kKubernetes, GangSource::kPodGroup},
+        {k8s::PodGroupApi::kSigs, GangSource::kSigsPodGroup},
+        {k8s::PodGroupApi::kVolcano, GangSource::kVolcano}};
+    GangObject out{.name = group->meta.name, .groups = {{group->meta.name, group->minimum}}};
+    for (const auto& [api, source] : kSources) {
+      if (api == group->api) out.source = source;
+    }
+    return out;
+  }
+  if (const auto* workload = std::get_if<k8s::GroupWorkload>(&object)) {
+    GangObject out{.source = GangSource::kWorkload, .name = workload->meta.name, .groups = {}};
+    for (const k8s::GroupWorkload::Group& group : workload->groups) {
+      out.groups.emplace_back(fmt::format("{}/{}", out.name, group.name), group.minimum);
+    }
+    return out;
+  }
+  return std::nullopt;
+}
+
+std::string_view GroupOf(GangSource source, std::string_view gang) {
+  if (source != GangSource::kWorkload) return gang;
+  const std::size_t group = gang.find('/');
+  return gang.substr(0, gang.find('/', group + 1));
 }
 
 }  // namespace knx::cluster

@@ -5,22 +5,53 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
-#include "k8s/object_meta.h"
+#include "k8s/objects.h"
 
 namespace knx::cluster {
 
 // So many pods in one gang are beyond any cluster; keeps sums of counts within 32 bits.
 inline constexpr std::int32_t kMaxGangMinimum = 1'000'000;
 
+// Where it is said how many pods of a gang must start together; what comes first counts.
+enum class GangSource : std::uint8_t {
+  kPodGroup,      // a PodGroup of Kubernetes
+  kWorkload,      // a group of a Workload of Kubernetes 1.35
+  kSigsPodGroup,  // a PodGroup of kubernetes-sigs
+  kVolcano,       // a PodGroup of Volcano
+  kPod,           // the pods themselves, by labels or annotations
+};
+// "PodGroup object (scheduling.x-k8s.io)"
+std::string_view ObjectOf(GangSource source);
+
 struct GangDeclaration {
-  std::string name;          // unique in the pod's namespace
-  std::int32_t minimum = 0;  // members that must start together; above 1
+  std::string name;  // unique in the pod's namespace among those of its source
+  // Members that must start together, as the pod says; above 1. Where an object says so this is
+  // nothing but a contradiction, or 0.
+  std::int32_t minimum = 0;
   std::string problem = {};  // why what it says about its gang cannot be read; then it cannot start
+  GangSource source = GangSource::kPod;
+  std::string conflict = {};  // what else it says, and what counts; in words
   friend bool operator==(const GangDeclaration&, const GangDeclaration&) = default;
 };
 
 // nullopt: it belongs to none. A gang of one is none.
-std::optional<GangDeclaration> ReadGangDeclaration(const k8s::ObjectMeta& meta);
+std::optional<GangDeclaration> ReadGangDeclaration(const k8s::Pod& pod);
+
+// What an object says about gangs: by name, how many of each must start together.
+struct GangObject {
+  GangSource source = GangSource::kPodGroup;
+  std::string name;
+  std::vector<std::pair<std::string, std::int32_t>> groups;
+};
+// nullopt: it is of another kind.
+std::optional<GangObject> ReadGangObject(const k8s::Object& object);
+
+// The groups of a Workload are named "workload/group", and what is a gang for itself of such a
+// group "workload/group/replica". Of every other gang both are the same.
+std::string_view GroupOf(GangSource source, std::string_view gang);
 
 }  // namespace knx::cluster

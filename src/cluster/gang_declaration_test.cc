@@ -9,13 +9,15 @@ namespace {
 
 using Map = k8s::StringMap;
 
-std::optional<GangDeclaration> Read(Map labels, Map annotations = {}) {
-  k8s::ObjectMeta meta;
+std::optional<GangDeclaration> Read(Map labels, Map annotations = {},
+                                    std::optional<k8s::PodGroupReference> group = {}) {
+  k8s::Pod pod;
   std::sort(labels.begin(), labels.end());
   std::sort(annotations.begin(), annotations.end());
-  meta.labels = std::move(labels);
-  meta.annotations = std::move(annotations);
-  return ReadGangDeclaration(meta);
+  pod.meta.labels = std::move(labels);
+  pod.meta.annotations = std::move(annotations);
+  pod.spec.pod_group = std::move(group);
+  return ReadGangDeclaration(pod);
 }
 
 const std::string kOurs = "pod-group.scheduling.kubenexus.io/";
@@ -33,15 +35,101 @@ TEST(GangDeclaration, EverySpellingIsRead) {
   EXPECT_EQ(Read({{kKueue + "name", "train"}}, {{kKueue + "total-count", "4"}}), train);
 }
 
+// The name and the minimum of the gang, and what is said about contradictions.
+struct Winner {
+  std::string name;
+  std::int32_t minimum = 0;
+  std::string conflict = {};
+  friend bool operator==(const Winner&, const Winner&) = default;
+};
+Winner WinnerOf(const std::optional<GangDeclaration>& gang) {
+  return gang ? Winner{gang->name, gang->minimum, gang->conflict} : Winner{};
+}
+
 TEST(GangDeclaration, OurKeysComeBeforeOthersAndLabelsBeforeAnnotations) {
-  EXPECT_EQ(Read({{kOurs + "name", "a"},
-                  {kSigs + "name", "b"},
-                  {kOurs + "min-available", "2"},
-                  {kSigs + "min-available", "3"}}),
-            (GangDeclaration{"a", 2}));
-  EXPECT_EQ(Read({{kOurs + "name", "a"}, {kOurs + "min-available", "2"}},
-                 {{kOurs + "name", "b"}, {kOurs + "min-available", "3"}}),
-            (GangDeclaration{"a", 2}));
+  EXPECT_EQ(WinnerOf(Read({{kOurs + "name", "a"},
+                           {kSigs + "name", "b"},
+                           {kOurs + "min-available", "2"},
+                           {kSigs + "min-available", "3"}})),
+            (Winner{"a", 2,
+                    "label pod-group.scheduling.kubenexus.io/name says a, label "
+                    "pod-group.scheduling.sigs.k8s.io/name says b: the first counts"}));
+  EXPECT_EQ(WinnerOf(Read({{kSigs + "name", "a"}, {kSigs + "min-member", "2"}},
+                          {{kOurs + "name", "a"}, {kOurs + "min-available", "3"}})),
+            (Winner{"a", 2,
+                    "label pod-group.scheduling.sigs.k8s.io/min-member says 2, annotation "
+                    "pod-group.scheduling.kubenexus.io/min-available says 3: the first counts"}));
+  EXPECT_EQ(WinnerOf(Read({{kOurs + "name", "a"}, {kOurs + "min-available", "2"}},
+                          {{kOurs + "name", "a"}, {kOurs + "min-available", "2"}})),
+            (Winner{"a", 2}));
+}
+
+const std::string kObject = "scheduling.x-k8s.io/pod-group";
+const std::string kVolcano = "scheduling.k8s.io/group-name";
+
+TEST(GangDeclaration, ObjectsAreNamedInEverySpelling) {
+  const auto by = [](GangSource source, std::string name = "train") {
+    return GangDeclaration{.name = std::move(name), .source = source};
+  };
+  EXPECT_EQ(Read({}, {}, {{"", "train", ""}}), by(GangSource::kPodGroup));
+  EXPECT_EQ(Read({}, {}, {{"job", "train", ""}}), by(GangSource::kWorkload, "job/train"));
+  EXPECT_EQ(Read({}, {}, {{"job", "train", "3"}}), by(GangSource::kWorkload, "job/train/3"));
+  EXPECT_EQ(Read({{kObject, "train"}}), by(GangSource::kSigsPodGroup));
+  EXPECT_EQ(Read({}, {{kObject, "train"}}), by(GangSource::kSigsPodGroup));
+  EXPECT_EQ(Read({}, {{kVolcano, "train"}}), by(GangSource::kVolcano));
+  EXPECT_EQ(Read({{kVolcano, "train"}}), std::nullopt) << "Volcano reads an annotation only";
+  EXPECT_EQ(Read({}, {}, {{"", "", ""}}), std::nullopt);
+}
+
+TEST(GangDeclaration, ObjectsComeBeforeLabelsAndKubernetesComesFirst) {
+  const auto all = Read({{kOurs + "name", "own"}, {kOurs + "min-available", "2"}, {kObject, "crd"}},
+                        {{kVolcano, "volcano"}}, {{"", "native", ""}});
+  EXPECT_EQ(WinnerOf(all), (Winner{"native", 2,
+                                   "spec.schedulingGroup says native, label "
+                                   "scheduling.x-k8s.io/pod-group says crd: the first counts"}));
+  EXPECT_EQ(all->source, GangSource::kPodGroup);
+  EXPECT_EQ(Read({{kObject, "crd"}}, {{kVolcano, "volcano"}})->source, GangSource::kSigsPodGroup);
+  EXPECT_EQ(Read({{kOurs + "name", "own"}}, {{kVolcano, "volcano"}})->source, GangSource::kVolcano);
+  // Of the same name in two spellings there is nothing to say.
+  EXPECT_EQ(WinnerOf(Read({{kOurs + "name", "a"}, {kOurs + "min-available", "x"}, {kObject, "a"}})),
+            (Winner{"a", 0, ""}));
+}
+
+TEST(GangDeclaration, LongTextsAreCutShortInWhatIsSaid) {
+  const auto gang = Read({{kObject, "a"}}, {{kOurs + "name", std::string(100'000, 'x')}});
+  EXPECT_LT(gang->conflict.size(), 400U);
+}
+
+TEST(GangObject, PodGroupsAndWorkloadsSayHowManyStartTogether) {
+  using Groups = std::vector<std::pair<std::string, std::int32_t>>;
+  k8s::PodGroup group;
+  group.meta.name = "train";
+  group.minimum = 4;
+  constexpr std::pair<k8s::PodGroupApi, GangSource> kApis[] = {
+      {k8s::PodGroupApi::kKubernetes, GangSource::kPodGroup},
+      {k8s::PodGroupApi::kSigs, GangSource::kSigsPodGroup},
+      {k8s::PodGroupApi::kVolcano, GangSource::kVolcano}};
+  for (const auto& [api, source] : kApis) {
+    group.api = api;
+    const auto read = ReadGangObject(group);
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->source, source);
+    EXPECT_EQ(read->groups, (Groups{{"train", 4}}));
+  }
+  k8s::GroupWorkload workload;
+  workload.meta.name = "job";
+  workload.groups = {{"driver", 1}, {"workers", 8}};
+  const auto read = ReadGangObject(workload);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->source, GangSource::kWorkload);
+  EXPECT_EQ(read->groups, (Groups{{"job/driver", 1}, {"job/workers", 8}}));
+  EXPECT_FALSE(ReadGangObject(k8s::Namespace{}));
+}
+
+TEST(GangObject, ReplicasOfAGroupBelongToTheGroup) {
+  EXPECT_EQ(GroupOf(GangSource::kWorkload, "job/workers/3"), "job/workers");
+  EXPECT_EQ(GroupOf(GangSource::kWorkload, "job/workers"), "job/workers");
+  EXPECT_EQ(GroupOf(GangSource::kVolcano, "a/b/c"), "a/b/c") << "an annotation may be anything";
 }
 
 TEST(GangDeclaration, HalfADeclarationAndAGangOfOneAreNone) {

@@ -3,9 +3,32 @@
 #include <algorithm>
 
 namespace knx::cluster {
+namespace {
 
-GangId GangTable::Join(Symbol namespace_, std::string_view name, PodId pod) {
-  const auto [known, fresh] = by_name_.try_emplace({namespace_, std::string(name)});
+// Those entries whose names are that of the object, or begin with it where it has several groups.
+template <class Map>
+auto EntriesOf(Map& map, const GangKey& object) {
+  if (object.source != GangSource::kWorkload) return map.equal_range(object);
+  GangKey from = object, to = object;
+  from.name += '/';
+  to.name += static_cast<char>('/' + 1);
+  return std::pair(map.lower_bound(from), map.lower_bound(to));
+}
+
+template <class Map>
+std::size_t MapBytes(const Map& map) {
+  constexpr std::size_t kMapNode = 4 * sizeof(void*);
+  std::size_t total = 0;
+  for (const auto& [key, value] : map) {
+    total += kMapNode + sizeof(key) + sizeof(value) + key.name.size();
+  }
+  return total;
+}
+
+}  // namespace
+
+GangId GangTable::Join(const GangKey& key, PodId pod) {
+  const auto [known, fresh] = by_name_.try_emplace(key);
   if (fresh) {
     if (free_.empty()) {
       known->second = GangId{static_cast<std::uint32_t>(gangs_.size())};
@@ -15,8 +38,10 @@ GangId GangTable::Join(Symbol namespace_, std::string_view name, PodId pod) {
       free_.pop_back();
     }
     Gang& made = gangs_[known->second.index];
-    made.namespace_ = namespace_;
-    made.name = name;
+    made.namespace_ = key.namespace_;
+    made.source = key.source;
+    made.name = key.name;
+    if (key.source != GangSource::kPod) made.minimum = MinimumByObject(made);
   }
   gangs_[known->second.index].members.push_back(pod);
   return known->second;
@@ -26,19 +51,41 @@ void GangTable::Leave(GangId id, PodId pod) {
   Gang& gang = gangs_[id.index];
   gang.members.erase(std::find(gang.members.begin(), gang.members.end(), pod));
   if (!gang.members.empty()) return;
-  by_name_.erase({gang.namespace_, gang.name});
+  by_name_.erase({gang.namespace_, gang.source, gang.name});
   gang = {};
   free_.push_back(id);
 }
 
+void GangTable::SetObject(const GangKey& object, Groups groups) {
+  const auto [first, last] = EntriesOf(objects_, object);
+  objects_.erase(first, last);
+  for (const auto& [name, minimum] : groups) {
+    objects_[{object.namespace_, object.source, name}] = std::clamp(minimum, 1, kMaxGangMinimum);
+  }
+  for (const GangId id : NamedBy(object)) {
+    gangs_[id.index].minimum = MinimumByObject(gangs_[id.index]);
+  }
+}
+
+std::vector<GangId> GangTable::NamedBy(const GangKey& object) const {
+  std::vector<GangId> out;
+  const auto [first, last] = EntriesOf(by_name_, object);
+  for (auto gang = first; gang != last; ++gang) out.push_back(gang->second);
+  return out;
+}
+
+std::int32_t GangTable::MinimumByObject(const Gang& gang) const {
+  const auto said =
+      objects_.find({gang.namespace_, gang.source, std::string(GroupOf(gang.source, gang.name))});
+  return said == objects_.end() ? Gang::kNoObject : said->second;
+}
+
 std::size_t GangTable::bytes() const {
   std::size_t total = gangs_.size() * sizeof(Gang) + free_.capacity() * sizeof(GangId);
-  for (const Gang& gang : gangs_) total += gang.members.capacity() * sizeof(PodId);
-  // A node of the map, and the name in it and in the gang.
-  constexpr std::size_t kMapNode = 4 * sizeof(void*);
-  for (const auto& [key, id] : by_name_)
-    total += kMapNode + sizeof(key) + sizeof(id) + 2 * key.second.size();
-  return total;
+  for (const Gang& gang : gangs_) {
+    total += gang.members.capacity() * sizeof(PodId) + gang.name.size();
+  }
+  return total + MapBytes(by_name_) + MapBytes(objects_);
 }
 
 }  // namespace knx::cluster

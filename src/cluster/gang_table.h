@@ -1,30 +1,49 @@
 // Gangs: pods that start together or not at all. Who belongs to which, how many must start
-// together, and how many have a place.
+// together, and how many have a place. How many must is said by the members themselves, or by an
+// object that they name, which may come before or after them and may go.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/symbol.h"
+#include "cluster/gang_declaration.h"
 #include "cluster/ids.h"
 
 namespace knx::cluster {
 
-struct Gang {
+struct GangKey {
   Symbol namespace_;
+  GangSource source = GangSource::kPod;
+  std::string name;
+  friend bool operator==(const GangKey&, const GangKey&) = default;
+  friend auto operator<=>(const GangKey&, const GangKey&) = default;
+};
+
+struct Gang {
+  // As a minimum: the object that would say it is not there.
+  static constexpr std::int32_t kNoObject = std::numeric_limits<std::int32_t>::max();
+
+  Symbol namespace_;
+  GangSource source = GangSource::kPod;
   std::string name;
   std::vector<PodId> members;  // in the order in which they came; empty: the slot is free
-  // The greatest that a member declares: which of them comes first makes no difference.
+  // What the object says, 1 if each starts for itself. Without an object the greatest that a member
+  // declares: which of them comes first makes no difference.
   std::int32_t minimum = 0;
   std::uint32_t placed = 0;  // members that have a place and are not about to leave it
   // Pods that were members and have done their work, since there were members last. Nobody has to
   // start in their stead.
   std::uint32_t finished = 0;
+
+  [[nodiscard]] bool awaits_object() const { return minimum == kNoObject; }
 };
 
 class GangTable {
@@ -33,14 +52,23 @@ class GangTable {
   GangTable(const GangTable&) = delete;
   GangTable& operator=(const GangTable&) = delete;
 
-  GangId Join(Symbol namespace_, std::string_view name, PodId pod);
+  GangId Join(const GangKey& key, PodId pod);
   // A gang without members is forgotten.
   void Leave(GangId id, PodId pod);
+  // Of a gang without an object.
   void SetMinimum(GangId id, std::int32_t minimum) { gangs_[id.index].minimum = minimum; }
   void CountFinished(GangId id) { ++gangs_[id.index].finished; }
   void CountPlaced(GangId id, int sign) {
     gangs_[id.index].placed += static_cast<std::uint32_t>(sign);
   }
+
+  // An object is there and has these groups, with their minimums; none: it is not there.
+  using Groups = std::span<const std::pair<std::string, std::int32_t>>;
+  void SetObject(const GangKey& object, Groups groups);
+  // Whose members name the object, whether it is there or not.
+  [[nodiscard]] std::vector<GangId> NamedBy(const GangKey& object) const;
+  // What the object of a gang says at present.
+  [[nodiscard]] std::int32_t MinimumByObject(const Gang& gang) const;
 
   [[nodiscard]] const Gang& Get(GangId id) const { return gangs_[id.index]; }
   [[nodiscard]] bool Contains(GangId id) const {
@@ -54,7 +82,8 @@ class GangTable {
  private:
   std::deque<Gang> gangs_;
   std::vector<GangId> free_;
-  std::map<std::pair<Symbol, std::string>, GangId, std::less<>> by_name_;
+  std::map<GangKey, GangId> by_name_;
+  std::map<GangKey, std::int32_t> objects_;  // their groups, and the minimum of each
 };
 
 }  // namespace knx::cluster

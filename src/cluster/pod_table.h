@@ -32,6 +32,7 @@ struct InPlaceUsage {
 struct GangMembership {
   GangDeclaration declared;
   GangId id = {};
+  bool conflict_said = false;  // that it contradicts itself, or the object of its gang
 };
 
 struct Pod {

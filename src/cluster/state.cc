@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "k8s/kind_name.h"
 #include "k8s/names.h"
 
 namespace knx::cluster {
@@ -137,7 +138,7 @@ Pod State::MakeRecord(const k8s::Pod& pod) {
     record.limits = std::make_unique<ResourceVector>(
         ToResourceVector(k8s::PodLimits(pod.spec), resource_names_));
   }
-  if (auto declared = ReadGangDeclaration(pod.meta)) {
+  if (auto declared = ReadGangDeclaration(pod)) {
     record.gang = std::make_unique<GangMembership>(GangMembership{*std::move(declared)});
   }
   if (k8s::HasResizeStatus(pod)) {
@@ -165,23 +166,43 @@ PodId State::AddPod(const k8s::Pod& pod) {
 void State::JoinGang(PodId id) {
   Pod& pod = pods_.Edit(id);
   if (!pod.gang->declared.problem.empty()) return;
-  const GangId gang = pod.gang->id = gangs_.Join(pod.namespace_, pod.gang->declared.name, id);
-  gangs_.SetMinimum(gang, std::max(gangs_.Get(gang).minimum, pod.gang->declared.minimum));
+  const GangDeclaration& declared = pod.gang->declared;
+  const GangId gang = pod.gang->id =
+      gangs_.Join({pod.namespace_, declared.source, declared.name}, id);
+  if (declared.source != GangSource::kPod) return;
+  gangs_.SetMinimum(gang, std::max(gangs_.Get(gang).minimum, declared.minimum));
 }
 
 void State::LeaveGang(PodId id) {
-  const GangId gang = gang_of(id);
+  const GangId gang = named_gang_of(id);
   if (!gang.valid()) return;
   gangs_.Leave(gang, id);
-  if (gangs_.Contains(gang)) FindGangMinimum(gang);
+  if (gangs_.Contains(gang)) gangs_.SetMinimum(gang, CountGangMinimum(gang));
 }
 
-void State::FindGangMinimum(GangId id) {
+std::int32_t State::CountGangMinimum(GangId id) const {
+  const Gang& gang = gangs_.Get(id);
+  if (gang.source != GangSource::kPod) return gangs_.MinimumByObject(gang);
   std::int32_t minimum = 0;
-  for (const PodId member : gangs_.Get(id).members) {
+  for (const PodId member : gang.members) {
     minimum = std::max(minimum, pods_.Get(member).gang->declared.minimum);
   }
-  gangs_.SetMinimum(id, minimum);
+  return minimum;
+}
+
+void State::SetGangObject(const k8s::Object& object, bool there) {
+  const std::optional<GangObject> said = ReadGangObject(object);
+  if (!said) return;
+  const GangKey key{words_.Intern(k8s::MetaOf(object).namespace_), said->source, said->name};
+  gangs_.SetObject(key, there ? GangTable::Groups(said->groups) : GangTable::Groups());
+}
+
+std::vector<GangId> State::GangsOf(const k8s::Object& object) const {
+  const std::optional<GangObject> said = ReadGangObject(object);
+  if (!said) return {};
+  const Symbol namespace_ = words_.Find(k8s::MetaOf(object).namespace_);
+  if (!namespace_.valid()) return {};
+  return gangs_.NamedBy({namespace_, said->source, said->name});
 }
 
 void State::FollowNomination(PodId id) {
@@ -373,6 +394,7 @@ void State::UpsertObject(const k8s::Object& object) {
         if constexpr (requires { volumes_.Upsert(value); }) volumes_.Upsert(value);
       },
       object);
+  SetGangObject(object, true);
   TouchVolumeNodes();
 }
 
@@ -386,6 +408,7 @@ void State::RemoveObject(const k8s::Object& object) {
         if constexpr (requires { volumes_.Remove(value); }) volumes_.Remove(value);
       },
       object);
+  SetGangObject(object, false);
   TouchVolumeNodes();
 }
 

@@ -114,13 +114,16 @@ class State {
   [[nodiscard]] const GangTable& gangs() const { return gangs_; }
   // The pod has done its work; it is removed next.
   void FinishMember(PodId id) {
-    if (const GangId gang = gang_of(id); gang.valid()) gangs_.CountFinished(gang);
+    if (const GangId gang = named_gang_of(id); gang.valid()) gangs_.CountFinished(gang);
   }
-  // Invalid if it belongs to none, as far as can be read.
+  // Invalid if it belongs to none, as far as can be read, or if each pod of it starts for itself.
   [[nodiscard]] GangId gang_of(PodId id) const {
-    const auto& gang = pods_.Get(id).gang;
-    return gang == nullptr ? GangId{} : gang->id;
+    const GangId gang = named_gang_of(id);
+    return gang.valid() && gangs_.Get(gang).minimum > 1 ? gang : GangId{};
   }
+  // Whose members name the object, whether it is there or not; none for other kinds of objects.
+  [[nodiscard]] std::vector<GangId> GangsOf(const k8s::Object& object) const;
+  void NoteConflictSaid(PodId id) { pods_.Edit(id).gang->conflict_said = true; }
 
   // ---- everything else ----
   // Pods and nodes are not taken here.
@@ -211,9 +214,14 @@ class State {
     if (kinship_.tracking()) CountTracked(id, sign);
   }
   void CountTracked(PodId id, int sign);
+  [[nodiscard]] GangId named_gang_of(PodId id) const {
+    const auto& gang = pods_.Get(id).gang;
+    return gang == nullptr ? GangId{} : gang->id;
+  }
   void JoinGang(PodId id);
   void LeaveGang(PodId id);
-  void FindGangMinimum(GangId id);
+  [[nodiscard]] std::int32_t CountGangMinimum(GangId id) const;
+  void SetGangObject(const k8s::Object& object, bool there);
   void SetNomination(PodId id, NodeRow row);
   // Nominates the pod to the node that it was last told to be.
   void FollowNomination(PodId id);

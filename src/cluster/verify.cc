@@ -44,7 +44,6 @@ std::optional<std::string> State::Verify() const {
 std::optional<std::string> State::VerifyGangs() const {
   struct Counted {
     std::size_t members = 0;
-    std::int32_t minimum = 0;
     std::uint32_t placed = 0;
   };
   std::map<GangId, Counted> counted;
@@ -54,18 +53,18 @@ std::optional<std::string> State::VerifyGangs() const {
     if (pod.gang == nullptr || !pod.gang->declared.problem.empty()) continue;
     Counted& gang = counted[pod.gang->id];
     ++gang.members;
-    gang.minimum = std::max(gang.minimum, pod.gang->declared.minimum);
     if (pod.node.valid() && !pod.terminating) ++gang.placed;
   }
   for (const auto& [id, gang] : counted) {
     const Gang& kept = gangs_.Get(id);
-    if (kept.members.size() == gang.members && kept.minimum == gang.minimum &&
+    const std::int32_t minimum = CountGangMinimum(id);
+    if (kept.members.size() == gang.members && kept.minimum == minimum &&
         kept.placed == gang.placed) {
       continue;
     }
     return fmt::format(
         "gang {}: {} of {} members have a place, {} needed; counted are {} of {}, {}", kept.name,
-        gang.placed, gang.members, gang.minimum, kept.placed, kept.members.size(), kept.minimum);
+        gang.placed, gang.members, minimum, kept.placed, kept.members.size(), kept.minimum);
   }
   if (counted.size() != gangs_.size()) return "a gang is kept that has no members";
   return std::nullopt;

@@ -205,6 +205,12 @@ class Core {
   // Who has to go for which of the members.
   [[nodiscard]] std::vector<std::pair<cluster::PodId, Placement>> Shares(const GangRoom& room);
 
+  // ---- core_gang_objects.cc: objects that say how many start together ----
+  void OnGangObject(const k8s::Object& object, bool there, Time now);
+  void OnMinimumChanged(cluster::GangId id, std::int32_t before, Time now);
+  // Warns, once, of a waiting pod that says two things about its gang.
+  void NoteConflict(cluster::PodId id);
+
   // A pod that was popped.
   void Decide(cluster::PodId id, Time now);
   // Nothing more is to be done in this attempt: says why, and makes room if that was found.

@@ -50,6 +50,8 @@ void Core::Refuse(PodId id, const Placement& placement, Time now) {
   if (!placement.victims.empty()) AnnouncePlan(id, placement);
   Fail(id, placement.attempt, placement.message, nominate, now);
   if (!placement.victims.empty()) CarryOutPlan(id, placement, now);
+  // It may have become a member of a gang while somebody was asked about it.
+  if (state_.pod(id).gang != nullptr) NoteMember(id, now);
 }
 
 // ---- from the choice to the binding ----

@@ -99,9 +99,15 @@ std::optional<EventKind> EventOf(const k8s::Object& object, bool is_new) {
   return std::nullopt;
 }
 
+bool IsGangObject(const k8s::Object& object) {
+  return std::holds_alternative<k8s::PodGroup>(object) ||
+         std::holds_alternative<k8s::GroupWorkload>(object);
+}
+
 }  // namespace
 
 void Core::OnObject(const k8s::Object& object, Time now) {
+  if (IsGangObject(object)) return OnGangObject(object, true, now);
   const std::optional<k8s::Object> before = state_.volumes().Find(object);
   state_.UpsertObject(object);
   if (before == object) return;
@@ -118,6 +124,7 @@ void Core::OnObject(const k8s::Object& object, Time now) {
 }
 
 void Core::OnObjectDeleted(const k8s::Object& object, Time now) {
+  if (IsGangObject(object)) return OnGangObject(object, false, now);
   state_.RemoveObject(object);
   if (!std::holds_alternative<k8s::VolumeAttachment>(object)) return;
   ClusterEvent event;

@@ -37,7 +37,9 @@ void Core::NoteMember(PodId id, Time now) {
   if (const std::string& problem = state_.pod(id).gang->declared.problem; !problem.empty()) {
     return ReportIfNew(id, names::kReasonSchedulerError, problem, now);
   }
+  NoteConflict(id);
   const GangId gang = state_.gang_of(id);
+  if (!gang.valid()) return;
   if (!IsReady(id)) return ForgetMember(gang, id, now);
   GangBook::SetReady(gangs_.Open(gang, now), id, true);
   SettleGang(gang, now);
@@ -69,7 +71,9 @@ bool Core::HasEnough(GangId id, const WaitingGang& waiting) const {
 }
 
 bool Core::IsIncomplete(GangId id) const {
-  return state_.gangs().Contains(id) && state_.gangs().Get(id).placed > 0 && NeededBy(id) > 0;
+  if (!state_.gangs().Contains(id)) return false;
+  const cluster::Gang& gang = state_.gangs().Get(id);
+  return gang.placed > 0 && NeededBy(id) > 0 && !gang.awaits_object();
 }
 
 std::size_t Core::NeededBy(GangId id) const {
@@ -187,13 +191,16 @@ void Core::CancelDeparture(std::uint64_t number, Time now) {
   if (found == departures_.end()) return;
   const Departure departure = std::move(found->second);
   departures_.erase(found);
-  WaitingGang& waiting = gangs_.Open(departure.gang, now);
   for (const PodId member : departure.members) {
     const auto flight = flights_.find(member);
     if (flight == flights_.end() || flight->second.departure != number) continue;
     GiveBackRoom(member, now);
     queue_.PutBack(member, now);
-    GangBook::SetReady(waiting, member, true);
+    if (GangOf(member) == departure.gang) {
+      GangBook::SetReady(gangs_.Open(departure.gang, now), member, true);
+    } else {
+      NoteMember(member, now);  // it has become something else meanwhile
+    }
   }
   SettleGang(departure.gang, now);
 }

@@ -16,6 +16,10 @@ std::string GangName(const cluster::State& state, GangId id) {
 
 std::string WhatIsMissing(const cluster::State& state, GangId id, const WaitingGang& waiting) {
   const cluster::Gang& gang = state.gangs().Get(id);
+  if (gang.awaits_object()) {
+    return fmt::format("waiting for pod group {}: the {} does not exist", GangName(state, id),
+                       cluster::ObjectOf(gang.source));
+  }
   return fmt::format("waiting for pod group {}: it has {} pods, needs at least {}",
                      GangName(state, id), gang.placed + gang.finished + waiting.ready.size(),
                      gang.minimum);

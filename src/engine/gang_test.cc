@@ -15,20 +15,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-std::vector<framework::Profile> GangProfiles(const std::string& args = "") {
-  const auto config = framework::ReadConfiguration(
-      "apiVersion: kubescheduler.config.k8s.io/v1\n"
-      "kind: KubeSchedulerConfiguration\n"
-      "profiles:\n"
-      "- schedulerName: default-scheduler\n"
-      "  plugins: {queueSort: {enabled: [{name: Coscheduling}]}}\n"
-      "  pluginConfig: [{name: Coscheduling, args: {" +
-          args + "}}]\n",
-      "gangs.yaml");
-  KNX_CHECK(config.ok(), config.ok() ? "" : config.error().message);
-  return testing::ProfilesOf(*config);
-}
-
 class GangTest : public ::testing::Test {
  protected:
   void Node(const std::string& name, const std::string& cpu = "4") {
@@ -57,7 +43,7 @@ class GangTest : public ::testing::Test {
     EXPECT_EQ(harness_.engine().Verify().value_or("equal"), "equal");
     EXPECT_EQ(harness_.engine().VerifyCaches().value_or("equal"), "equal");
   }
-  testing::Harness harness_{{}, GangProfiles()};
+  testing::Harness harness_{{}, testing::GangProfiles()};
 };
 
 TEST_F(GangTest, NobodyStartsBeforeEnoughAreThereAndThenAllDo) {
@@ -308,7 +294,7 @@ TEST_F(GangTest, OneThatFailsBeforeTheBindingTakesAllBack) {
 // asked for, and nobody else.
 TEST(GangEviction, WhoIsLeftOfAGangGoesAfterTheGrace) {
   for (const bool evict : {false, true}) {
-    testing::Harness harness({}, GangProfiles(evict ? "evictIncomplete: true" : ""));
+    testing::Harness harness({}, testing::GangProfiles(evict ? "evictIncomplete: true" : ""));
     harness.Node(NodeBuilder("a").Has("cpu", "4").Has("memory", "64Gi").Has("pods", "110"));
     for (const std::string name : {"m0", "m1"}) {
       harness.Pod(PodBuilder(name)

@@ -47,7 +47,10 @@ std::optional<std::uint8_t> PluginJudge::Gate(cluster::PodId pod) {
 }
 
 bool PluginJudge::HeldByGang(cluster::PodId pod) const {
-  if (state_.pod(pod).gang == nullptr || GangPluginOf(pod) == nullptr) return false;
+  const auto& membership = state_.pod(pod).gang;
+  if (membership == nullptr || GangPluginOf(pod) == nullptr) return false;
+  const bool for_itself = membership->declared.problem.empty() && !state_.gang_of(pod).valid();
+  if (for_itself) return false;
   const WaitingGang* const gang = GangOf(pod);
   return gang == nullptr || gang->stands != pod;
 }

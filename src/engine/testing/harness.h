@@ -29,6 +29,21 @@ inline std::vector<framework::Profile> DefaultProfiles() {
   return ProfilesOf(framework::DefaultConfiguration());
 }
 
+// The same with gangs placed as wholes; `args`: of the plugin, "graceSeconds: 5".
+inline std::vector<framework::Profile> GangProfiles(const std::string& args = "") {
+  const auto config = framework::ReadConfiguration(
+      "apiVersion: kubescheduler.config.k8s.io/v1\n"
+      "kind: KubeSchedulerConfiguration\n"
+      "profiles:\n"
+      "- schedulerName: default-scheduler\n"
+      "  plugins: {queueSort: {enabled: [{name: Coscheduling}]}}\n"
+      "  pluginConfig: [{name: Coscheduling, args: {" +
+          args + "}}]\n",
+      "gangs.yaml");
+  KNX_CHECK(config.ok(), config.ok() ? "" : config.error().message);
+  return ProfilesOf(*config);
+}
+
 class Harness {
  public:
   explicit Harness(EngineOptions options = {},

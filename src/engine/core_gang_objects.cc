@@ -1,0 +1,62 @@
+// Objects that say how many pods of a gang must start together: they come, change and go, before
+// or after the pods that name them.
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "engine/core.h"
+#include "k8s/names.h"
+
+namespace knx::engine {
+
+namespace names = k8s::names;
+using cluster::GangId;
+using cluster::PodId;
+
+void Core::OnGangObject(const k8s::Object& object, bool there, Time now) {
+  std::vector<std::pair<GangId, std::int32_t>> before;
+  for (const GangId id : state_.GangsOf(object)) {
+    before.emplace_back(id, state_.gangs().Get(id).minimum);
+  }
+  there ? state_.UpsertObject(object) : state_.RemoveObject(object);
+  for (const auto& [id, minimum] : before) {
+    if (state_.gangs().Get(id).minimum != minimum) OnMinimumChanged(id, minimum, now);
+  }
+}
+
+void Core::OnMinimumChanged(GangId id, std::int32_t before, Time now) {
+  const std::vector<PodId> members = state_.gangs().Get(id).members;
+  WaitingGang* const waiting = gangs_.Find(id);
+  const PodId stood = waiting == nullptr ? PodId{} : waiting->stands;
+  const bool stays_gang = before > 1 && state_.gangs().Get(id).minimum > 1;
+  if (stays_gang && waiting != nullptr) waiting->said_missing = 0;  // another thing is missing now
+  if (!stays_gang) {
+    // Members become pods like any other, or these become members.
+    gangs_.Close(id);
+    for (const PodId member : members) queue_.AskGateAgain(member, now);
+  }
+  for (const PodId member : members) NoteMember(member, now);
+  // What it was refused is not what it asks for now.
+  if (stood.valid()) queue_.Activate(stood, now);
+}
+
+void Core::NoteConflict(PodId id) {
+  const cluster::GangMembership& membership = *state_.pod(id).gang;
+  if (membership.conflict_said || !queue_.Contains(id)) return;
+  const cluster::GangDeclaration& declared = membership.declared;
+  const cluster::Gang& gang = state_.gangs().Get(membership.id);
+  std::string conflict = declared.conflict;
+  const bool contradicts = declared.minimum != 0 && declared.source != cluster::GangSource::kPod &&
+                           !gang.awaits_object() && declared.minimum != gang.minimum;
+  if (conflict.empty() && contradicts) {
+    conflict = fmt::format("the {} wants {} pods to start together, the pod {}: the object counts",
+                           cluster::ObjectOf(gang.source), gang.minimum, declared.minimum);
+  }
+  if (conflict.empty()) return;
+  state_.NoteConflictSaid(id);
+  EmitEvent(id, true, names::kEventGangConflict, names::kActionScheduling,
+            fmt::format("pod group {:.200}: {}", GangName(state_, membership.id), conflict));
+}
+
+}  // namespace knx::engine
