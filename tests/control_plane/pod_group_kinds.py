@@ -1,0 +1,48 @@
+"""The kinds by which pods are told to start together, on a real control plane: PodGroups of
+Kubernetes, which an API server has only with these flags, and those of other projects."""
+
+API_SERVER_FLAGS = (
+    "--kube-apiserver-flag=--runtime-config=scheduling.k8s.io/v1alpha2=true",
+    "--kube-apiserver-flag=--feature-gates=GenericWorkload=true",
+)
+NATIVE = "/apis/scheduling.k8s.io/v1alpha2/namespaces/default/podgroups"
+SIGS = "/apis/scheduling.x-k8s.io/v1alpha1/namespaces/default/podgroups"
+VOLCANO = "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups"
+_DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+
+def define(plane, group, version):
+    """Returns when the kind can be used."""
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    name = f"podgroups.{group}"
+    plane.create(_DEFINITIONS, {
+        "metadata": {"name": name,
+                     # Groups of k8s.io are asked where they were approved.
+                     "annotations": {"api-approved.kubernetes.io": "https://example.com/1"}},
+        "spec": {"group": group, "scope": "Namespaced",
+                 "names": {"kind": "PodGroup", "listKind": "PodGroupList", "plural": "podgroups",
+                           "singular": "podgroup"},
+                 "versions": [{"name": version, "served": True, "storage": True,
+                               "schema": {"openAPIV3Schema": schema}}]}})
+    plane.wait_for(f"{_DEFINITIONS}/{name}", _is_established)
+    plane.wait_for("/apis", lambda got: any(g["name"] == group for g in got["groups"]))
+
+
+def remove(plane, group):
+    plane.request("DELETE", f"{_DEFINITIONS}/podgroups.{group}")
+
+
+def _is_established(definition):
+    return any(c["type"] == "Established" and c["status"] == "True"
+               for c in definition.get("status", {}).get("conditions", []))
+
+
+def native(name, minimum):
+    return {"metadata": {"name": name},
+            "spec": {"schedulingPolicy": {"gang": {"minCount": minimum}}}}
+
+
+def custom(name, minimum, group):
+    version = {"scheduling.x-k8s.io": "v1alpha1", "scheduling.volcano.sh": "v1beta1"}[group]
+    return {"apiVersion": f"{group}/{version}", "kind": "PodGroup", "metadata": {"name": name},
+            "spec": {"minMember": minimum}}

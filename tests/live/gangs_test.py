@@ -1,0 +1,99 @@
+"""Gangs of PodGroup objects, on a real API server: `make test-live LIVE=gangs`."""
+
+import pathlib
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "control_plane"))
+
+# pylint: disable=wrong-import-position
+import pod_group_kinds as kinds  # noqa: E402
+from control_plane import ControlPlane  # noqa: E402
+from live_test import EVENTS, PODS, Scheduler, condition, node, pod  # noqa: E402
+
+SIGS = "scheduling.x-k8s.io"
+LABEL = f"{SIGS}/pod-group"
+CONFIGURATION = """apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+  - schedulerName: default-scheduler
+    plugins: {multiPoint: {enabled: [{name: Coscheduling}]}}
+"""
+
+
+def member(name, group):
+    """Of a PodGroup of kubernetes-sigs."""
+    made = pod(name)
+    made["metadata"]["labels"] = {LABEL: group}
+    return made
+
+
+class Gangs(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.plane = cls.enterClassContext(ControlPlane(
+            "--without=kube-scheduler,kube-controller-manager", *kinds.API_SERVER_FLAGS))
+        folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        cls.configuration = folder / "config.yaml"
+        cls.configuration.write_text(CONFIGURATION, "ascii")
+
+    def setUp(self):
+        self.plane.create("/api/v1/nodes", node("n", cpu="8"))
+
+    def tearDown(self):
+        for path in (PODS, EVENTS, kinds.NATIVE, "/api/v1/nodes"):
+            self.plane.request("DELETE", path + "?gracePeriodSeconds=0")
+        self.plane.wait_for(PODS, lambda got: not got["items"])
+
+    def scheduler(self):
+        return Scheduler(self.plane, f"--config={self.configuration}",
+                         kubeconfig=self.plane.folder / "kubeconfig")
+
+    def wait_for_message(self, name, text):
+        self.plane.wait_for(f"{PODS}/{name}",
+                            lambda got: text in condition(got).get("message", ""))
+
+    def wait_for_bound(self, count):
+        self.plane.wait_for(PODS, lambda got: count == sum(
+            1 for each in got["items"] if each["spec"].get("nodeName")))
+
+    def test_pods_wait_for_their_native_pod_group_and_start_with_it(self):
+        for i in range(3):
+            self.plane.create(PODS, pod(f"w{i}", schedulingGroup={"podGroupName": "train"}))
+        with self.scheduler():
+            self.wait_for_message("w0", "waiting for pod group default/train: the PodGroup object "
+                                        "(scheduling.k8s.io) does not exist")
+            self.wait_for_bound(0)
+            self.plane.create(kinds.NATIVE, kinds.native("train", 3))
+            self.wait_for_bound(3)
+
+    def test_a_kind_that_appears_while_it_runs_is_followed(self):
+        for i in range(2):
+            self.plane.create(PODS, member(f"m{i}", "team"))
+        with self.scheduler():
+            self.wait_for_message("m0", "the PodGroup object (scheduling.x-k8s.io) does not exist")
+            kinds.define(self.plane, SIGS, "v1alpha1")
+            self.addCleanup(kinds.remove, self.plane, SIGS)
+            self.plane.create(kinds.SIGS, kinds.custom("team", 3, SIGS))
+            # The server is asked for its kinds every 30 seconds, and what is missing is said 10
+            # seconds later.
+            self.wait_for_message("m0", "it has 2 pods, needs at least 3")
+            self.plane.request("PATCH", f"{kinds.SIGS}/team", {"spec": {"minMember": 2}},
+                               "application/merge-patch+json")
+            self.wait_for_bound(2)
+
+    def test_who_says_two_things_is_warned_of(self):
+        self.plane.create(kinds.NATIVE, kinds.native("one", 1))
+        made = pod("p", schedulingGroup={"podGroupName": "one"})
+        made["metadata"]["labels"] = {LABEL: "other"}
+        self.plane.create(PODS, made)
+        with self.scheduler():
+            self.wait_for_bound(1)
+            self.plane.wait_for(EVENTS, lambda got: any(
+                each["reason"] == "PodGroupConflict" for each in got["items"]))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
