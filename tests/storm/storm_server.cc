@@ -49,6 +49,10 @@ void StormServer::OnAsked(const Asked& asked) {
     return OnWatch(asked, path);
   }
   if (asked.method == "POST" && path.ends_with(kBinding)) return OnBinding(asked);
+  // None of the kinds that a cluster may lack.
+  if (path == "/apis") {
+    return http_.Answer(asked, kOk, R"({"kind":"APIGroupDiscoveryList","items":[]})");
+  }
   const bool event = asked.method == "POST" && path.ends_with("/events");
   const bool again = asked.method == "PATCH" && path.find("/events/") != std::string_view::npos;
   const bool condition = asked.method == "PATCH" && path.ends_with("/status");
