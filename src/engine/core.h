@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -189,6 +190,14 @@ class Core {
   void DecideGang(cluster::PodId id, cluster::GangId gang, Time now);
   void RefuseGang(cluster::PodId id, cluster::GangId gang, const GangPlan& plan,
                   const GangRoom& room, Time now);
+  struct GangRefusal {
+    std::string_view reason;
+    const std::string& message;
+  };
+  using Nomination = std::function<std::optional<cluster::NodeRow>(cluster::PodId)>;
+  // The members other than the one whose turn it was.
+  void TellOthers(cluster::PodId id, WaitingGang& waiting, const GangRefusal& refusal,
+                  const Nomination& nomination, Time now);
   void Depart(cluster::PodId id, cluster::GangId gang, const GangPlan& plan, Time now);
   void AwaitGang(cluster::PodId id, Time now);
   void CancelDeparture(std::uint64_t number, Time now);

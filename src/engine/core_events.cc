@@ -214,7 +214,7 @@ void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
   const Departed before = Remember(id);
   const bool was_ours = IsOurs(id);
   const bool was_assigned = before.node.valid() && !state_.pod(id).assumed;
-  const cluster::GangId gang = GangOf(id);
+  const cluster::GangId gang = state_.gang_of(id);
   state_.Hold(before.pod_class, before.kin);
   const cluster::PodChange change = state_.UpdatePod(id, pod);
   if (change.terminating) OnLeaving(id, now);
@@ -339,7 +339,7 @@ void Core::OnWaitingPodChanged(PodId id, const cluster::PodChange& change, const
 
 void Core::RemovePod(PodId id, Time now) {
   const Departed gone = Remember(id);
-  const cluster::GangId gang = GangOf(id);
+  const cluster::GangId gang = state_.gang_of(id);
   const auto flight = flights_.find(id);
   const std::uint64_t departure = flight == flights_.end() ? 0 : flight->second.departure;
   if (flight != flights_.end()) {

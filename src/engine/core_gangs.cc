@@ -33,7 +33,9 @@ bool Core::IsReady(PodId id) const {
 }
 
 void Core::NoteMember(PodId id, Time now) {
-  if (judge_.GangPluginOf(id) == nullptr || state_.pod(id).gang == nullptr) return;
+  if (state_.pod(id).gang == nullptr) return;
+  // A member that others place counts, too.
+  if (judge_.GangPluginOf(id) == nullptr) return SettleGang(state_.gang_of(id), now);
   if (const std::string& problem = state_.pod(id).gang->declared.problem; !problem.empty()) {
     return ReportIfNew(id, names::kReasonSchedulerError, problem, now);
   }
@@ -120,7 +122,6 @@ void Core::RefuseGang(PodId id, GangId gang, const GangPlan& plan, const GangRoo
   waiting.blocked = plan.blocked;
   const std::size_t needed = NeededBy(gang);
   const std::string message = WhyRefused(state_, gang, needed, plan);
-  const std::vector<PodId> members = waiting.ready;
   const std::map<PodId, NodeRow> promised(room.places.begin(), room.places.end());
   const bool keep = room.places.empty() && RoomIsComing(waiting);
   const auto nomination = [&](PodId member) -> std::optional<NodeRow> {
@@ -134,11 +135,27 @@ void Core::RefuseGang(PodId id, GangId gang, const GangPlan& plan, const GangRoo
   Fail(id, plan.refusal.attempt, message, nomination(id), now);
   const std::string_view reason =
       plan.refusal.attempt.error ? names::kReasonSchedulerError : names::kReasonUnschedulable;
-  for (const PodId member : members) {
-    if (member != id) ReportIfNew(member, reason, message, now, nomination(member));
-  }
+  TellOthers(id, waiting, {reason, message}, nomination, now);
   for (const auto& [member, share] : shares) CarryOutPlan(member, share, now);
   if (!shares.empty()) SettleGang(gang, now);
+}
+
+// How many fit may change with every node; what all members say of it does not change as often.
+void Core::TellOthers(PodId id, WaitingGang& waiting, const GangRefusal& refusal,
+                      const Nomination& nomination, Time now) {
+  constexpr Duration kTellAgainAfter = Duration::Seconds(60);
+  const bool again = !waiting.told_at || now >= *waiting.told_at + kTellAgainAfter;
+  const std::vector<PodId> members = waiting.ready;
+  for (const PodId member : members) {
+    if (member == id) continue;
+    const auto condition = conditions_.find(member);
+    const bool said = condition != conditions_.end() && !condition->second.unwritten &&
+                      condition->second.reason == refusal.reason;
+    const std::optional<NodeRow> row = nomination(member);
+    if (said && !again && (!row || *row == state_.pod(member).nominated)) continue;
+    ReportIfNew(member, refusal.reason, refusal.message, now, row);
+  }
+  if (again) waiting.told_at = now;
 }
 
 // ---- on their way together ----

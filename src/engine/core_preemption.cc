@@ -135,9 +135,10 @@ void Core::EndPlan(Evictions::PlanId id, Time now) {
   const bool failed = evictions_.at(id).failed;
   evictions_.End(id);
   if (!pod.valid()) return;
-  if (const cluster::GangId gang = GangOf(pod); gang.valid()) return SettleGang(gang, now);
   state_.SetMakingRoom(pod, false);
-  failed ? queue_.Activate(pod, now) : queue_.AskGateAgain(pod, now);
+  // Its gang may hold it still.
+  failed && !GangOf(pod).valid() ? queue_.Activate(pod, now) : queue_.AskGateAgain(pod, now);
+  NoteMember(pod, now);
 }
 
 void Core::OnLeaving(PodId id, Time now) {

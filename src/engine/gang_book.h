@@ -27,6 +27,7 @@ struct WaitingGang {
   std::optional<Time> incomplete_report;  // when it is said that only some of it have a place
   bool said_incomplete = false;
   std::optional<Time> evicted_at;  // others, to make room for it
+  std::optional<Time> told_at;     // all members last said why it does not fit
 };
 
 // "default/train"

@@ -290,6 +290,55 @@ TEST_F(GangTest, OneThatFailsBeforeTheBindingTakesAllBack) {
   EXPECT_EQ(Sent("m", 2), 0);
 }
 
+TEST_F(GangTest, AMemberThatSomebodyElsePlacesCounts) {
+  Node("a");
+  harness_.Pod(Member("worker", 2));
+  harness_.Pass(Duration::Seconds(20));
+  EXPECT_EQ(harness_.NodeOf("worker"), "");
+  k8s::Pod driver = Member("driver", 2);
+  driver.spec.scheduler_name = "another-scheduler";
+  harness_.Pod(driver);
+  driver.spec.node_name = "a";
+  harness_.Pod(driver);
+  harness_.Pass(Duration::Seconds(2));
+  EXPECT_EQ(harness_.NodeOf("worker"), "a");
+  harness_.FinishBinding("worker");
+  harness_.PodGone("worker");
+  harness_.PodGone("driver");
+}
+
+TEST_F(GangTest, WhoJoinsAGangWhileRoomIsMadeForItIsNotLost) {
+  Node("a", "1");
+  harness_.Pod(PodBuilder("low").Asks("cpu", "1").On("a"));
+  harness_.Pod(PodBuilder("m0").Asks("cpu", "1").Priority(10));
+  harness_.Schedule();
+  ASSERT_THAT(harness_.evictions(), ElementsAre("low"));
+  k8s::Pod joins = Member("m0", 2);
+  joins.spec.priority = 10;
+  harness_.Pod(joins);
+  harness_.Pod(Member("m1", 2));
+  harness_.FinishEviction("low");
+  Node("b", "1");
+  harness_.Pass(Duration::Seconds(5));
+  EXPECT_EQ(Sent("m", 2), 2);
+}
+
+TEST_F(GangTest, EveryMemberSaysWhyButNotWithEveryNewNumber) {
+  Node("a", "1");
+  Members("m", 20, 20);
+  harness_.Schedule();
+  EXPECT_EQ(harness_.patches().size(), 20U);
+  for (int i = 0; i < 10; ++i) {
+    Node(fmt::format("b{}", i), "1");
+    harness_.Pass(Duration::Seconds(4));
+  }
+  EXPECT_LE(harness_.patches().size(), 31U) << "one speaks for all of them";
+  harness_.Pass(Duration::Seconds(60));
+  Node("c", "1");
+  harness_.Pass(Duration::Seconds(11));
+  EXPECT_THAT(harness_.Why("m7"), HasSubstr("20 pods at once, 12 fit"));
+}
+
 // One of two is lost and nobody makes it again: after the grace the other goes too, if that is
 // asked for, and nobody else.
 TEST(GangEviction, WhoIsLeftOfAGangGoesAfterTheGrace) {

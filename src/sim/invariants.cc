@@ -278,9 +278,8 @@ std::optional<std::string> Invariants::ComplaintAbout(const engine::PlanEviction
 void Invariants::OnEviction(const engine::EvictPod& evict) {
   const ToldView::Told* told = told_.FindPod(evict.pod.uid);
   const bool planned =
-      evict.preemptor
-          ? planned_.contains({evict.pod.uid, evict.preemptor->uid})
-          : told != nullptr && cluster::ReadGangDeclaration(told->pod->meta).has_value();
+      evict.preemptor ? planned_.contains({evict.pod.uid, evict.preemptor->uid})
+                      : told != nullptr && cluster::ReadGangDeclaration(*told->pod).has_value();
   if (!planned) {
     Report("planned-eviction", fmt::format("{} is evicted without a plan", Name(evict.pod)));
   }
