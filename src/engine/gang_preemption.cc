@@ -190,8 +190,9 @@ std::vector<const GangPreemptor::Unit*> GangPreemptor::Spare(Places places, std:
 
 bool GangPreemptor::KeepTheirPlaces(Places places, const Unit* beside) {
   return std::all_of(places.begin(), places.end(), [&](const auto& place) {
-    const auto [member, row] = place;
-    const auto is_there = [row = row](const auto& pod) { return pod.second == row; };
+    const PodId member = place.first;
+    const NodeRow row = place.second;
+    const auto is_there = [row](const auto& pod) { return pod.second == row; };
     if (beside != nullptr && std::none_of(beside->pods.begin(), beside->pods.end(), is_there)) {
       return true;
     }
