@@ -28,6 +28,7 @@ EXPECTED = SELECTED | {"within", "for", "count", "placed", "pending", "running",
                        "message_prefix", "evictions", "events", "spread", "attempts",
                        "not_before"}
 UPDATED = {"node", "labels", "remove_labels", "taints", "allocatable"}
+KINDS = {"Pod", "Node", "Namespace", "PriorityClass", "PodDisruptionBudget", "Service"}
 WITHOUT_NAMESPACE = {"Node", "Namespace", "PriorityClass"}
 UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
 
@@ -40,12 +41,17 @@ def why_not(scenario):
     for node in cluster.get("nodes", []):
         extra |= set(node) - {"name", "count", "first", "labels", "taints", "allocatable",
                               "unschedulable"}
+    made = cluster.get("objects", [])
     for step in scenario["steps"]:
+        create = step.get("create", {})
+        made = made + create.get("objects", []) + [create[key] for key in create if key == "object"]
         extra |= set(step) - STEPS
+        extra |= set(step.get("restart_scheduler", {}))
         extra |= set(step.get("create", {})) - CREATED
         extra |= set(step.get("delete", {})) - SELECTED
         extra |= set(step.get("expect", {})) - EXPECTED
         extra |= set(step.get("update_node", {})) - UPDATED
+    extra |= {item["kind"] for item in made} - KINDS
     return ", ".join(sorted(extra))
 
 
