@@ -1,6 +1,9 @@
 """The kinds by which pods are told to start together, on a real control plane: PodGroups of
 Kubernetes, which an API server has only with these flags, and those of other projects."""
 
+import time
+import urllib.error
+
 API_SERVER_FLAGS = (
     "--kube-apiserver-flag=--runtime-config=scheduling.k8s.io/v1alpha2=true",
     "--kube-apiserver-flag=--feature-gates=GenericWorkload=true",
@@ -26,6 +29,19 @@ def define(plane, group, version):
                                "schema": {"openAPIV3Schema": schema}}]}})
     plane.wait_for(f"{_DEFINITIONS}/{name}", _is_established)
     plane.wait_for("/apis", lambda got: any(g["name"] == group for g in got["groups"]))
+    _wait_until_served(plane, f"/apis/{group}/{version}/podgroups")
+
+
+def _wait_until_served(plane, path):
+    """A kind may be announced and still not be there (404), or just coming (429)."""
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            return plane.get(path)
+        except urllib.error.HTTPError as error:
+            if error.code not in (404, 429) or time.monotonic() > deadline:
+                raise
+        time.sleep(0.05)
 
 
 def remove(plane, group):
