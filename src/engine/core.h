@@ -180,7 +180,7 @@ class Core {
   [[nodiscard]] bool IsIncomplete(cluster::GangId id) const;
   // Members that have yet to get a place so that the gang has its minimum.
   [[nodiscard]] std::size_t NeededBy(cluster::GangId id) const;
-  // The pod came, changed, or waits again.
+  // The pod came, changed, or waits again. Nothing if it is no member of a gang.
   void NoteMember(cluster::PodId id, Time now);
   // The pod does not wait as a member of that gang any more.
   void ForgetMember(cluster::GangId gang, cluster::PodId id, Time now);

@@ -51,7 +51,7 @@ void Core::Refuse(PodId id, const Placement& placement, Time now) {
   Fail(id, placement.attempt, placement.message, nominate, now);
   if (!placement.victims.empty()) CarryOutPlan(id, placement, now);
   // It may have become a member of a gang while somebody was asked about it.
-  if (state_.pod(id).gang != nullptr) NoteMember(id, now);
+  NoteMember(id, now);
 }
 
 // ---- from the choice to the binding ----

@@ -195,10 +195,10 @@ void Core::OnNewPod(const k8s::Pod& pod, Time now) {
     NoteCrowd(state_.pod(id).node);
     NoteOvercommit(id);
     Tell(event, now);
-    if (state_.pod(id).gang != nullptr) NoteMember(id, now);
+    NoteMember(id, now);
     return;
   }
-  if (!IsOurs(id)) return;
+  if (!IsOurs(id)) return NoteMember(id, now);
   for (const k8s::Condition& condition : pod.status.conditions) {
     if (condition.type == k8s::names::kPodScheduled && condition.status == "False") {
       conditions_[id] = {condition.reason, condition.message, 0};
@@ -207,7 +207,7 @@ void Core::OnNewPod(const k8s::Pod& pod, Time now) {
   Note(EventKind::kOwnAdd);
   const cluster::Pod& record = state_.pod(id);
   queue_.Add(id, record.priority, now);
-  if (record.gang != nullptr) NoteMember(id, now);
+  NoteMember(id, now);
 }
 
 void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {

@@ -172,7 +172,7 @@ void Core::FailRound(PodId id, const std::string& message, Time now) {
   attempt.error = true;
   Fail(id, attempt, message, NodeRow{}, now);
   // It may have become a member of a gang meanwhile.
-  if (state_.pod(id).gang != nullptr) NoteMember(id, now);
+  NoteMember(id, now);
 }
 
 void Core::RefuseRound(PodId id, Placement placement, Time now) {

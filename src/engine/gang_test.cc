@@ -307,6 +307,23 @@ TEST_F(GangTest, AMemberThatSomebodyElsePlacesCounts) {
   harness_.PodGone("driver");
 }
 
+TEST_F(GangTest, AMemberOfAnotherSchedulerMayAskForMore) {
+  Members("m", 2, 2);
+  harness_.Schedule();
+  EXPECT_EQ(Sent("m", 2), 0) << "there is no node yet";
+  k8s::Pod other = Member("other", 3, "1", "gang-m");
+  other.spec.scheduler_name = "another-scheduler";
+  harness_.Pod(other);
+  EXPECT_EQ(harness_.engine().Verify().value_or("equal"), "equal");
+  Node("a");
+  harness_.Pass(Duration::Seconds(20));
+  EXPECT_EQ(Sent("m", 2), 0);
+  other.spec.node_name = "a";
+  harness_.Pod(other);
+  harness_.Pass(Duration::Seconds(5));
+  EXPECT_EQ(Sent("m", 2), 2);
+}
+
 TEST_F(GangTest, WhoJoinsAGangWhileRoomIsMadeForItIsNotLost) {
   Node("a", "1");
   harness_.Pod(PodBuilder("low").Asks("cpu", "1").On("a"));
