@@ -10,7 +10,6 @@ API_SERVER_FLAGS = (
 )
 NATIVE = "/apis/scheduling.k8s.io/v1alpha2/namespaces/default/podgroups"
 SIGS = "/apis/scheduling.x-k8s.io/v1alpha1/namespaces/default/podgroups"
-VOLCANO = "/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups"
 _DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
@@ -58,7 +57,6 @@ def native(name, minimum):
             "spec": {"schedulingPolicy": {"gang": {"minCount": minimum}}}}
 
 
-def custom(name, minimum, group):
-    version = {"scheduling.x-k8s.io": "v1alpha1", "scheduling.volcano.sh": "v1beta1"}[group]
-    return {"apiVersion": f"{group}/{version}", "kind": "PodGroup", "metadata": {"name": name},
-            "spec": {"minMember": minimum}}
+def sigs(name, minimum):
+    return {"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup",
+            "metadata": {"name": name}, "spec": {"minMember": minimum}}

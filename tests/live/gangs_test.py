@@ -76,7 +76,7 @@ class Gangs(unittest.TestCase):
             self.wait_for_message("m0", "the PodGroup object (scheduling.x-k8s.io) does not exist")
             kinds.define(self.plane, SIGS, "v1alpha1")
             self.addCleanup(kinds.remove, self.plane, SIGS)
-            self.plane.create(kinds.SIGS, kinds.custom("team", 3, SIGS))
+            self.plane.create(kinds.SIGS, kinds.sigs("team", 3))
             # The server is asked for its kinds every 30 seconds, and what is missing is said 10
             # seconds later.
             self.wait_for_message("m0", "it has 2 pods, needs at least 3")
