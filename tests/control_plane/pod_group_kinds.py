@@ -48,8 +48,9 @@ def remove(plane, group):
 
 
 def _is_established(definition):
-    return any(c["type"] == "Established" and c["status"] == "True"
-               for c in definition.get("status", {}).get("conditions", []))
+    # A definition that was made a moment ago has no conditions, or null.
+    conditions = definition.get("status", {}).get("conditions") or []
+    return any(c["type"] == "Established" and c["status"] == "True" for c in conditions)
 
 
 def native(name, minimum):
