@@ -91,6 +91,8 @@ Result<int> Run(const DaemonOptions& options) {
   client::ApiClient::Options reach = way->options();
   // An API server ends the beginning of a watch with a bookmark that may take seconds to come.
   reach.lists_by_pages = !options.feature_gates.Enabled("WatchListClient");
+  // The server is not to go on with what we have given up. Leaders have less time.
+  reach.server_timeout = Duration::Seconds(10);
   observe::SchedulerMetrics metrics;
   live::AddProcessMetrics(metrics.registry());
   metrics.SetBuild(KNX_VERSION);

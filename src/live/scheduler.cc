@@ -38,6 +38,7 @@ Scheduler::Scheduler(net::EventLoop& loop, client::ApiClient& api,
     : loop_(loop),
       api_(api),
       pods_(api),
+      bindings_(loop, api),
       events_(api),
       volumes_(api),
       options_(std::move(options)),
@@ -223,10 +224,10 @@ void Scheduler::Finished(engine::ActionId id, const Status& outcome) {
 }
 
 void Scheduler::CarryOut(engine::ActionId id, const engine::BindPod& bind) {
-  pods_.Bind(NameOf(bind.pod), bind.node,
-             narrator_.Timed(ApiCall::kBinding,
-                             [this, id](const Status& outcome) { Finished(id, outcome); }),
-             [this, alive = alive_, id] { return *alive && engine_.IsWanted(id); });
+  bindings_.Bind(NameOf(bind.pod), bind.node,
+                 narrator_.Timed(ApiCall::kBinding,
+                                 [this, id](const Status& outcome) { Finished(id, outcome); }),
+                 [this, alive = alive_, id] { return *alive && engine_.IsWanted(id); });
 }
 
 void Scheduler::CarryOut(engine::ActionId id, const engine::PatchPodStatus& patch) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "client/api_client.h"
+#include "client/binding_writer.h"
 #include "client/discovery.h"
 #include "client/event_recorder.h"
 #include "client/pod_writer.h"
@@ -89,6 +90,7 @@ class Scheduler {
   net::EventLoop& loop_;
   client::ApiClient& api_;
   client::PodWriter pods_;
+  client::BindingWriter bindings_;
   client::EventRecorder events_;
   client::VolumeWriter volumes_;
   Options options_;

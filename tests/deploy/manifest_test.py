@@ -38,6 +38,7 @@ rules:
 # What the daemon uses at other times than in the run that is audited here. The verb list counts for
 # all kinds: it is used where an API server does not send the objects there are with the watch.
 USED_ELSEWHERE = {
+    ("", "pods", "get"): "what became of a binding whose answer was lost",
     ("events.k8s.io", "events", "patch"): "an event that comes again becomes a series",
     ("scheduling.k8s.io", "workloads", "watch"): "Kubernetes 1.35 had them instead of podgroups",
     ("authentication.k8s.io", "tokenreviews", "create"): "somebody asks for metrics with a token",

@@ -1,5 +1,6 @@
 """What can go wrong around kubenexus-scheduler: pods are bound all the same."""
 
+import collections
 import contextlib
 import os
 import pathlib
@@ -48,6 +49,25 @@ class Faults(unittest.TestCase):
             if i % 10 == 0:
                 cable.cut()
         self.expect_bound(plane, 200)
+
+    def test_what_became_of_bindings_is_found_out_before_their_room_is_given_away(self):
+        plane = self._stack.enter_context(ControlPlane(WITHOUT_OTHERS))
+        for i in range(20):
+            plane.create("/api/v1/nodes", node(f"n{i}", cpu="10"))
+        plane.create_many(PODS, [pod(f"p{i}", cpu="1") for i in range(400)])
+        cable = self.through_a_cable(plane)
+
+        def on_nodes():
+            specs = (each["spec"] for each in plane.get(PODS)["items"])
+            return collections.Counter(s["nodeName"] for s in specs if s.get("nodeName"))
+
+        for bound in (10, 60, 110):
+            while on_nodes().total() < bound:
+                pass
+            cable.cut()
+        self.expect_bound(plane, 200)
+        time.sleep(2)
+        self.assertEqual(set(on_nodes().values()), {10}, on_nodes())
 
     def test_a_server_that_sends_its_clients_away(self):
         plane = self.start("--kube-apiserver-flag=--goaway-chance=0.02")
