@@ -92,7 +92,8 @@ void StateCheck::ListPods(std::vector<std::string>& differences) const {
     const cluster::Pod& ours = state.pod(id);
     const std::string node = ours.node.valid() ? state.nodes().name(ours.node) : "";
     // A binding of ours that is on its way is known to us first.
-    if (node == pod.node || (ours.assumed && pod.node.empty())) continue;
+    const bool on_its_way = ours.assumed && engine_.Standing(uid) != engine::PodStanding::kBound;
+    if (node == pod.node || (on_its_way && pod.node.empty())) continue;
     differences.push_back(fmt::format("pod {}: the API server has it on {}, we have it on {}",
                                       pod.name, pod.node.empty() ? "no node" : pod.node,
                                       node.empty() ? "no node" : node));
