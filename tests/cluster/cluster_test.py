@@ -147,6 +147,10 @@ class RunningCluster(unittest.TestCase):
             used[node["metadata"]["name"]] = used.get(node["metadata"]["name"], 0) + 4
         self.assertLessEqual(max(used.values()), 8)
 
+    def test_a_gang_runs_under_the_name_that_knows_gangs(self):
+        self.apply("gang.yaml")
+        self.wait_for_running("job-name%3Dgang", 4)
+
     def test_a_job_ends_after_the_time_that_its_pods_say(self):
         text = (EXAMPLES / "training.yaml").read_text("utf-8")
         text = text.replace("run-for: 2m", "run-for: 1s").replace("name: training", "name: short")

@@ -115,12 +115,12 @@ def print_what_to_try(folder):
     if shutil.which("kubectl"):
         print(f"  export KUBECONFIG={folder / 'kubeconfig'}\n"
               f"  kubectl apply -f {EXAMPLES}/web.yaml -f {EXAMPLES}/training.yaml\n"
-              f"  kubectl apply -f {EXAMPLES}/too-large.yaml\n"
+              f"  kubectl apply -f {EXAMPLES}/gang.yaml -f {EXAMPLES}/too-large.yaml\n"
               "  kubectl get pods -o wide\n"
               "  kubectl describe pod too-large")
     else:
         print(f"  {this} apply{where} {EXAMPLES}/web.yaml {EXAMPLES}/training.yaml\n"
-              f"  {this} apply{where} {EXAMPLES}/too-large.yaml\n"
+              f"  {this} apply{where} {EXAMPLES}/gang.yaml {EXAMPLES}/too-large.yaml\n"
               f"  {this} pods{where}")
     print(f"Logs are in {shown(folder)}. Ctrl-C ends everything.", flush=True)
 
