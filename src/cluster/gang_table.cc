@@ -27,7 +27,7 @@ std::size_t MapBytes(const Map& map) {
 
 }  // namespace
 
-GangId GangTable::Join(const GangKey& key, PodId pod) {
+GangId GangTable::Join(const GangKey& key, PodId pod, std::string_view owner) {
   const auto [known, fresh] = by_name_.try_emplace(key);
   if (fresh) {
     if (free_.empty()) {
@@ -42,18 +42,31 @@ GangId GangTable::Join(const GangKey& key, PodId pod) {
     made.source = key.source;
     made.name = key.name;
     if (key.source != GangSource::kPod) made.minimum = MinimumByObject(made);
+    const auto past = pasts_.find(owner);
+    if (past != pasts_.end() && past->second.key == key) made.finished = past->second.finished;
   }
   gangs_[known->second.index].members.push_back(pod);
   return known->second;
 }
 
-void GangTable::Leave(GangId id, PodId pod) {
+void GangTable::Leave(GangId id, PodId pod, std::string_view owner) {
   Gang& gang = gangs_[id.index];
   gang.members.erase(std::find(gang.members.begin(), gang.members.end(), pod));
   if (!gang.members.empty()) return;
+  if (gang.finished > 0 && !owner.empty()) Remember(gang, owner);
   by_name_.erase({gang.namespace_, gang.source, gang.name});
   gang = {};
   free_.push_back(id);
+}
+
+void GangTable::Remember(const Gang& gang, std::string_view owner) {
+  const auto [past, fresh] = pasts_.try_emplace(std::string(owner));
+  past->second = {{gang.namespace_, gang.source, gang.name}, gang.finished};
+  if (!fresh) return;
+  past_owners_.emplace_back(owner);
+  if (past_owners_.size() <= kMostPasts) return;
+  pasts_.erase(past_owners_.front());
+  past_owners_.pop_front();
 }
 
 void GangTable::SetObject(const GangKey& object, Groups groups) {
@@ -85,6 +98,8 @@ std::size_t GangTable::bytes() const {
   for (const Gang& gang : gangs_) {
     total += gang.members.capacity() * sizeof(PodId) + gang.name.size();
   }
+  constexpr std::size_t kUid = 36;
+  total += pasts_.size() * (sizeof(Past) + 2 * (sizeof(std::string) + kUid));
   return total + MapBytes(by_name_) + MapBytes(objects_);
 }
 

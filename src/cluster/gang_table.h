@@ -52,12 +52,14 @@ class GangTable {
   GangTable(const GangTable&) = delete;
   GangTable& operator=(const GangTable&) = delete;
 
-  GangId Join(const GangKey& key, PodId pod);
-  // A gang without members is forgotten.
-  void Leave(GangId id, PodId pod);
+  // `owner`: the uid of what makes the pod, empty if nothing does.
+  GangId Join(const GangKey& key, PodId pod, std::string_view owner = {});
+  // A gang without members is forgotten, but for how many of one owner have done their work: the
+  // owner may make one more that failed.
+  void Leave(GangId id, PodId pod, std::string_view owner = {});
   // Of a gang without an object.
   void SetMinimum(GangId id, std::int32_t minimum) { gangs_[id.index].minimum = minimum; }
-  void CountFinished(GangId id) { ++gangs_[id.index].finished; }
+  void CountFinished(GangId id, std::uint32_t pods = 1) { gangs_[id.index].finished += pods; }
   void CountPlaced(GangId id, int sign) {
     gangs_[id.index].placed += static_cast<std::uint32_t>(sign);
   }
@@ -80,10 +82,21 @@ class GangTable {
   [[nodiscard]] std::size_t bytes() const;
 
  private:
+  // Of a gang without members.
+  struct Past {
+    GangKey key;
+    std::uint32_t finished = 0;
+  };
+  static constexpr std::size_t kMostPasts = 10'000;  // the oldest are forgotten
+
+  void Remember(const Gang& gang, std::string_view owner);
+
   std::deque<Gang> gangs_;
   std::vector<GangId> free_;
   std::map<GangKey, GangId> by_name_;
   std::map<GangKey, std::int32_t> objects_;  // their groups, and the minimum of each
+  std::map<std::string, Past, std::less<>> pasts_;  // by owner
+  std::deque<std::string> past_owners_;             // in the order in which they came
 };
 
 }  // namespace knx::cluster

@@ -31,6 +31,7 @@ struct InPlaceUsage {
 // Of a pod that says it belongs to a gang. The id is invalid if what it says cannot be read.
 struct GangMembership {
   GangDeclaration declared;
+  std::string owner;  // the uid of what makes its pods; empty: nothing does
   GangId id = {};
   bool conflict_said = false;  // that it contradicts itself, or the object of its gang
 };
@@ -51,6 +52,7 @@ struct Pod {
   bool has_volumes = false;  // that some decision depends on
   std::int64_t generation = 0;
   Time created, started;
+  Time leaves_by;  // of a terminating one: its end has been announced for then
   std::vector<std::string> gates;
   std::unique_ptr<InPlaceUsage> in_place;
   // What it may use at most, if that is not what the spec of its class says. No decision depends on

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "k8s/kind_name.h"
 #include "k8s/names.h"
+#include "k8s/owner.h"
 
 namespace knx::cluster {
 namespace {
@@ -125,6 +126,7 @@ Pod State::MakeRecord(const k8s::Pod& pod) {
   record.kin = kinship_.AcquireKin(record.namespace_, record.labels, ControllerOf(pod.meta));
   record.priority = pod.spec.priority.value_or(0);
   record.terminating = pod.meta.deleted.has_value();
+  record.leaves_by = pod.meta.deleted.value_or(Time{});
   record.preempted = IsPreempted(pod);
   record.generation = pod.meta.generation;
   record.created = pod.meta.created.value_or(Time{});
@@ -139,7 +141,8 @@ Pod State::MakeRecord(const k8s::Pod& pod) {
         ToResourceVector(k8s::PodLimits(pod.spec), resource_names_));
   }
   if (auto declared = ReadGangDeclaration(pod)) {
-    record.gang = std::make_unique<GangMembership>(GangMembership{*std::move(declared)});
+    record.gang = std::make_unique<GangMembership>(GangMembership{*std::move(declared), {}});
+    if (const auto* owner = k8s::ControllerOf(pod.meta)) record.gang->owner = owner->uid;
   }
   if (k8s::HasResizeStatus(pod)) {
     record.in_place = std::make_unique<InPlaceUsage>();
@@ -168,7 +171,7 @@ void State::JoinGang(PodId id) {
   if (!pod.gang->declared.problem.empty()) return;
   const GangDeclaration& declared = pod.gang->declared;
   const GangId gang = pod.gang->id =
-      gangs_.Join({pod.namespace_, declared.source, declared.name}, id);
+      gangs_.Join({pod.namespace_, declared.source, declared.name}, id, pod.gang->owner);
   if (declared.source != GangSource::kPod) return;
   gangs_.SetMinimum(gang, std::max(gangs_.Get(gang).minimum, declared.minimum));
 }
@@ -176,7 +179,7 @@ void State::JoinGang(PodId id) {
 void State::LeaveGang(PodId id) {
   const GangId gang = named_gang_of(id);
   if (!gang.valid()) return;
-  gangs_.Leave(gang, id);
+  gangs_.Leave(gang, id, pods_.Get(id).gang->owner);
   if (gangs_.Contains(gang)) gangs_.SetMinimum(gang, CountGangMinimum(gang));
 }
 

@@ -116,6 +116,8 @@ class State {
   void FinishMember(PodId id) {
     if (const GangId gang = named_gang_of(id); gang.valid()) gangs_.CountFinished(gang);
   }
+  // So many others have done theirs.
+  void CountFinished(GangId gang, std::uint32_t pods) { gangs_.CountFinished(gang, pods); }
   // Invalid if it belongs to none, as far as can be read, or if each pod of it starts for itself.
   [[nodiscard]] GangId gang_of(PodId id) const {
     const GangId gang = named_gang_of(id);

@@ -68,6 +68,12 @@ class Core {
     // It waits for the state to change rather than for an answer, and gives up then.
     std::optional<Time> recheck_until;
     std::uint64_t departure = 0;  // with the members of its gang, until all are ready to be bound
+    cluster::GangId gang;         // of which all were well when it was planned
+  };
+  // A gang of which members are being bound, as long as none of them failed.
+  struct GangBinding {
+    Time since;  // its first member was seen
+    std::size_t pods = 0, left = 0;
   };
   // Members of a gang that were planned together and have yet to be bound.
   struct Departure {
@@ -97,6 +103,8 @@ class Core {
   void OnNode(const k8s::Node& node, Time now);
   void OnNodeDeleted(const std::string& name, Time now);
   void OnPod(const k8s::Pod& pod, Time now);
+  // Whether what is known of the pod says nothing any more of the one that is told of now.
+  [[nodiscard]] bool IsAnother(cluster::PodId id, const k8s::Pod& pod) const;
   void OnNewPod(const k8s::Pod& pod, Time now);
   void OnKnownPod(cluster::PodId id, const k8s::Pod& pod, Time now);
   void OnBoundOutside(cluster::PodId id, cluster::NodeRow assumed_on, Time now);
@@ -178,6 +186,14 @@ class Core {
   [[nodiscard]] std::optional<std::string> VerifyGangs() const;
   // Some of it have a place, and fewer than its minimum.
   [[nodiscard]] bool IsIncomplete(cluster::GangId id) const;
+  // Members may have done their work while nobody listened: of a gang of which some have run for
+  // longer than its grace, with nobody waiting who was there then, those that are missing have.
+  void OnListed(Time now);
+  // Of the members that have a place; kNever: none has begun.
+  [[nodiscard]] Time FirstStart(cluster::GangId id) const;
+  // When the first of those that wait was made.
+  [[nodiscard]] Time FirstWait(cluster::GangId id) const;
+  [[nodiscard]] framework::GangArgs GangArgsOf(const cluster::Gang& gang) const;
   // Members that have yet to get a place so that the gang has its minimum.
   [[nodiscard]] std::size_t NeededBy(cluster::GangId id) const;
   // The pod came, changed, or waits again. Nothing if it is no member of a gang.
@@ -204,12 +220,18 @@ class Core {
   void PlanReports(cluster::GangId id, WaitingGang& waiting, bool missing, Time now);
   void MakeReports(Time now);
   void ReportIncomplete(cluster::GangId id, WaitingGang& waiting, Time now);
+  void TellGang(cluster::GangId id, GangOutcome outcome, std::size_t pods, Duration waited) const;
+  void CountBound(cluster::PodId id, Time now);
 
   // ---- core_gang_preemption.cc: making room for them ----
   // Others are being evicted for it.
   [[nodiscard]] bool MakesRoom(cluster::GangId id) const;
-  // Pods that were evicted for it still stand where its members are to go.
-  [[nodiscard]] bool RoomIsComing(const WaitingGang& waiting) const;
+  // Pods that were evicted for it still stand where its members are to go, and are not overdue.
+  // `id`: the member whose turn it is.
+  [[nodiscard]] bool RoomIsComing(cluster::PodId id, const WaitingGang& waiting, Time now);
+  // Who goes along with the victims of a single pod: the rest of gangs that they leave too small.
+  std::vector<cluster::PodId> RestOfGangs(cluster::PodId preemptor,
+                                          const std::vector<cluster::PodId>& victims);
   GangRoom FindRoom(cluster::PodId id, cluster::GangId gang, GangPlanner& planner, Time now);
   // Who has to go for which of the members.
   [[nodiscard]] std::vector<std::pair<cluster::PodId, Placement>> Shares(const GangRoom& room);
@@ -223,7 +245,7 @@ class Core {
   // A pod that was popped.
   void Decide(cluster::PodId id, Time now);
   // Nothing more is to be done in this attempt: says why, and makes room if that was found.
-  void Refuse(cluster::PodId id, const Placement& placement, Time now);
+  void Refuse(cluster::PodId id, Placement placement, Time now);
 
   // ---- core_extenders.cc: asking extenders ----
   // False: no extender has a say about where the pod goes.
@@ -269,6 +291,11 @@ class Core {
   void EndPlan(Evictions::PlanId plan, Time now);
   // A pod that may be one that was asked to go goes.
   void OnLeaving(cluster::PodId id, Time now);
+  // It has no time left: whoever is tried before it is gone is tried in vain.
+  [[nodiscard]] bool GoesInAMoment(cluster::PodId id, Time now) const;
+  void OnLastMoment(cluster::PodId id, Time now);
+  // All were asked to go: lets the plan end when they should have gone.
+  void AwaitVictims(Evictions::PlanId id, Time now);
   // The pod needs no room any more.
   void ForgetPlanFor(cluster::PodId id);
   // Room that was kept for a pod on a node is not kept any more.
@@ -318,7 +345,9 @@ class Core {
   Evictions evictions_;
   ExtenderRounds rounds_;
   std::map<std::uint64_t, Departure> departures_;
+  std::map<cluster::GangId, GangBinding> gang_bindings_;
   std::uint64_t last_departure_ = 0;
+  bool listed_ = false;  // all there is has been told once
   std::vector<Action> actions_;
   cluster::PodId decided_;
   ActionId last_action_ = 0;

@@ -33,15 +33,16 @@ bool Core::ScheduleOne(Time now) {
 void Core::Decide(PodId id, Time now) {
   if (const cluster::GangId gang = GangOf(id); gang.valid()) return DecideGang(id, gang, now);
   if (!options_.extenders.empty() && StartRound(id, now)) return;
-  const Placement placement = placer_.Place(ProfileOf(id), id, FailedOn(id));
+  Placement placement = placer_.Place(ProfileOf(id), id, FailedOn(id));
   if (placement.node.valid()) {
     StartFlight(id, placement.node, now);
   } else {
-    Refuse(id, placement, now);
+    Refuse(id, std::move(placement), now);
   }
 }
 
-void Core::Refuse(PodId id, const Placement& placement, Time now) {
+void Core::Refuse(PodId id, Placement placement, Time now) {
+  placement.along = RestOfGangs(id, placement.victims);
   std::optional<NodeRow> nominate = placement.nominated;
   if (!placement.nominated.valid() && placement.keep_nomination) nominate.reset();
   if (placement.tried_preemption && options_.observer != nullptr) {
@@ -264,6 +265,7 @@ void Core::OnBindingFinished(PodId id, const std::optional<std::string>& failure
                           state_.nodes().name(row)));
     for (const auto& entry : profile.post_bind) entry.plugin->PostBind(ViewOf(id), row);
     state_.SettleVolumes(id);
+    CountBound(id, now);
     EndFlight(id);
     TellAttempt(id, AttemptResult::kScheduled, "");
     queue_.Remove(id);
@@ -314,6 +316,7 @@ void Core::Resume(PodId id, const framework::Answer& answer, Time now) {
 
 void Core::EndFlight(PodId id) {
   const auto it = flights_.find(id);
+  if (it->second.gang.valid()) gang_bindings_.erase(it->second.gang);
   awaited_.erase(it->second.action);
   question_deadlines_.erase({it->second.deadline, it->second.action});
   flights_.erase(it);

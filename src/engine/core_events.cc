@@ -19,6 +19,7 @@ void Core::Handle(const Event& event, Time now) {
   if (const auto* other = std::get_if<ObjectDeleted>(&event)) {
     return OnObjectDeleted(other->object, now);
   }
+  if (std::holds_alternative<Listed>(event)) return OnListed(now);
   if (const auto* answer = std::get_if<ExtenderAnswered>(&event)) {
     return OnExtenderAnswer(*answer, now);
   }
@@ -178,11 +179,21 @@ void Core::OnPod(const k8s::Pod& pod, Time now) {
     if (!known.valid()) return;
     if (pod.status.phase == k8s::PodPhase::kSucceeded) state_.FinishMember(known);
     RemovePod(known, now);
+  } else if (known.valid() && IsAnother(known, pod)) {
+    RemovePod(known, now);
+    OnNewPod(pod, now);
   } else if (known.valid()) {
     OnKnownPod(known, pod, now);
   } else {
     OnNewPod(pod, now);
   }
+}
+
+// An API server changes neither, unless its data were restored from a backup.
+bool Core::IsAnother(PodId id, const k8s::Pod& pod) const {
+  const cluster::Pod& known = state_.pod(id);
+  if (known.node.valid() && !known.assumed) return pod.spec.node_name.empty();
+  return state_.class_of(id).spec.scheduler_name != pod.spec.scheduler_name;
 }
 
 void Core::OnNewPod(const k8s::Pod& pod, Time now) {
@@ -217,7 +228,7 @@ void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
   const cluster::GangId gang = state_.gang_of(id);
   state_.Hold(before.pod_class, before.kin);
   const cluster::PodChange change = state_.UpdatePod(id, pod);
-  if (change.terminating) OnLeaving(id, now);
+  if (change.terminating) GoesInAMoment(id, now) ? OnLastMoment(id, now) : OnLeaving(id, now);
   if (was_assigned) {
     OnAssignedPodChanged(id, change, before, now);
   } else if (state_.pod(id).node.valid() && !state_.pod(id).assumed) {
@@ -303,12 +314,6 @@ void Core::OnWaitingPodChanged(PodId id, const cluster::PodChange& change, const
   // Assumed pods are ours already and on their way; their spec cannot change where they go.
   if (flights_.contains(id)) return;
   if (change.nomination && before.nominated.valid()) TellNominationGone(id, before.nominated, now);
-  if (!IsOurs(id)) {
-    queue_.Remove(id);
-    rounds_.End(id);
-    ForgetPlanFor(id);
-    return;
-  }
   ClusterEvent event;
   event.pod = id;
   event.pod_now = InEvent(id);

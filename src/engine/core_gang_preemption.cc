@@ -20,14 +20,18 @@ bool Core::MakesRoom(GangId id) const {
   });
 }
 
-bool Core::RoomIsComing(const WaitingGang& waiting) const {
-  return std::any_of(waiting.ready.begin(), waiting.ready.end(), [this](PodId member) {
+bool Core::RoomIsComing(PodId id, const WaitingGang& waiting, Time now) {
+  const auto& plugin = ProfileOf(id).gang_preemption;
+  if (!plugin) return false;
+  const Time overdue = now - plugin->plugin->gang_preemption_args().cooldown;
+  return std::any_of(waiting.ready.begin(), waiting.ready.end(), [&](PodId member) {
     const NodeRow row = state_.pod(member).nominated;
     if (!row.valid()) return false;
     const auto pods = state_.nodes().pods(row);
-    return std::any_of(pods.begin(), pods.end(), [&](PodId other) {
-      return state_.pod(other).preempted &&
-             state_.pod(other).priority < state_.pod(member).priority;
+    return std::any_of(pods.begin(), pods.end(), [&](PodId victim) {
+      const cluster::Pod& leaving = state_.pod(victim);
+      return leaving.preempted && leaving.priority < state_.pod(member).priority &&
+             leaving.leaves_by > overdue;
     });
   });
 }
@@ -36,7 +40,7 @@ GangRoom Core::FindRoom(PodId id, GangId gang, GangPlanner& planner, Time now) {
   const auto& plugin = ProfileOf(id).gang_preemption;
   const WaitingGang& waiting = *gangs_.Find(gang);
   const std::size_t needed = NeededBy(gang);
-  if (!plugin || needed == 0 || RoomIsComing(waiting)) return {};
+  if (!plugin || needed == 0 || RoomIsComing(id, waiting, now)) return {};
   const Duration cooldown = plugin->plugin->gang_preemption_args().cooldown;
   if (waiting.evicted_at && now < *waiting.evicted_at + cooldown) return {};
   GangPreemptor preemptor(state_, planner, [this](PodId pod, NodeRow row) {
@@ -45,6 +49,31 @@ GangRoom Core::FindRoom(PodId id, GangId gang, GangPlanner& planner, Time now) {
   GangRoom room = preemptor.Find(gang, waiting.ready, needed);
   if (options_.observer != nullptr) options_.observer->OnPreemption(room.victims.size());
   return room;
+}
+
+std::vector<PodId> Core::RestOfGangs(PodId preemptor, const std::vector<PodId>& victims) {
+  std::vector<PodId> rest;
+  if (victims.empty() || !ProfileOf(preemptor).gang_preemption) return rest;
+  std::map<GangId, std::uint32_t> lost;
+  for (const PodId victim : victims) {
+    const GangId gang = state_.gang_of(victim);
+    if (gang.valid() && !state_.pod(victim).terminating) ++lost[gang];
+  }
+  for (const auto& [id, pods] : lost) {
+    const cluster::Gang& gang = state_.gangs().Get(id);
+    const std::uint32_t there = gang.placed + gang.finished;
+    const auto minimum = static_cast<std::uint32_t>(gang.minimum);
+    if (there < minimum || there - pods >= minimum) continue;
+    for (const PodId member : gang.members) {
+      const cluster::Pod& pod = state_.pod(member);
+      const bool may_go = pod.node.valid() && !pod.terminating &&
+                          pod.priority < state_.pod(preemptor).priority;
+      if (may_go && std::find(victims.begin(), victims.end(), member) == victims.end()) {
+        rest.push_back(member);
+      }
+    }
+  }
+  return rest;
 }
 
 std::vector<std::pair<PodId, Placement>> Core::Shares(const GangRoom& room) {

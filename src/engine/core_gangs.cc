@@ -8,6 +8,7 @@
 
 #include "engine/core.h"
 #include "engine/gang_planner.h"
+#include "engine/importance.h"
 #include "k8s/names.h"
 
 namespace knx::engine {
@@ -85,6 +86,49 @@ std::size_t Core::NeededBy(GangId id) const {
   return minimum > done ? minimum - done : 0;
 }
 
+void Core::OnListed(Time now) {
+  const bool first = !std::exchange(listed_, true);
+  for (std::uint32_t i = 0; i < state_.gangs().id_limit(); ++i) {
+    const GangId id{i};
+    if (!IsIncomplete(id)) continue;
+    const framework::GangArgs args = GangArgsOf(state_.gangs().Get(id));
+    const Time started = FirstStart(id);
+    if (started == kNever) continue;
+    const Time end_of_grace = started + args.grace;
+    if (end_of_grace <= now && end_of_grace <= FirstWait(id)) {
+      state_.CountFinished(id, static_cast<std::uint32_t>(NeededBy(id)));
+      SettleGang(id, now);
+    } else if (first && gangs_.Find(id) != nullptr) {
+      // The grace has begun before us; the gang gets a chance all the same.
+      gangs_.SetIncompleteReport(id, std::max(end_of_grace, now + args.straggler_wait));
+    }
+  }
+}
+
+Time Core::FirstStart(GangId id) const {
+  Time first = kNever;
+  for (const PodId member : state_.gangs().Get(id).members) {
+    if (state_.pod(member).node.valid()) first = std::min(first, StartOf(state_.pod(member)));
+  }
+  return first;
+}
+
+Time Core::FirstWait(GangId id) const {
+  Time first = kNever;
+  for (const PodId member : state_.gangs().Get(id).members) {
+    if (!state_.pod(member).node.valid()) first = std::min(first, state_.pod(member).created);
+  }
+  return first;
+}
+
+framework::GangArgs Core::GangArgsOf(const cluster::Gang& gang) const {
+  for (const PodId member : gang.members) {
+    const framework::GangEntry* const plugin = judge_.GangPluginOf(member);
+    if (plugin != nullptr) return plugin->plugin->gang_args();
+  }
+  return {};
+}
+
 void Core::Promote(WaitingGang& waiting, Time now) {
   const auto more_important = [this](PodId a, PodId b) {
     return state_.pod(a).priority > state_.pod(b).priority;
@@ -123,12 +167,13 @@ void Core::RefuseGang(PodId id, GangId gang, const GangPlan& plan, const GangRoo
   const std::size_t needed = NeededBy(gang);
   const std::string message = WhyRefused(state_, gang, needed, plan);
   const std::map<PodId, NodeRow> promised(room.places.begin(), room.places.end());
-  const bool keep = room.places.empty() && RoomIsComing(waiting);
+  const bool keep = room.places.empty() && RoomIsComing(id, waiting, now);
   const auto nomination = [&](PodId member) -> std::optional<NodeRow> {
     if (keep) return std::nullopt;
     const auto place = promised.find(member);
     return place == promised.end() ? NodeRow{} : place->second;
   };
+  TellGang(gang, GangOutcome::kNoRoom, needed, now - waiting.since);
   const auto shares = Shares(room);
   if (!shares.empty()) waiting.evicted_at = now;
   for (const auto& [member, share] : shares) AnnouncePlan(member, share);
@@ -165,12 +210,17 @@ void Core::Depart(PodId id, GangId gang, const GangPlan& plan, Time now) {
   const std::uint64_t number = ++last_departure_;
   Departure& departure = departures_[number];
   departure.gang = gang;
+  TellGang(gang, GangOutcome::kPlaced, plan.places.size(), now - waiting.since);
+  GangBinding& binding = gang_bindings_.try_emplace(gang, GangBinding{waiting.since}).first->second;
+  binding.pods += plan.places.size();
+  binding.left += plan.places.size();
   for (const auto& [pod, row] : plan.places) {
     if (pod != id) queue_.Take(pod, now);
     GangBook::SetReady(waiting, pod, false);
     departure.members.push_back(pod);
     flights_[pod] = {};
     flights_[pod].departure = number;
+    flights_[pod].gang = gang;
     const NodeRow nominated = state_.pod(pod).nominated;
     state_.ClearNomination(pod);
     if (nominated.valid() && nominated != row) TellNominationGone(pod, nominated, now);
@@ -222,14 +272,24 @@ void Core::CancelDeparture(std::uint64_t number, Time now) {
   SettleGang(departure.gang, now);
 }
 
+void Core::CountBound(PodId id, Time now) {
+  const auto binding = gang_bindings_.find(flights_.at(id).gang);
+  flights_.at(id).gang = {};
+  if (binding == gang_bindings_.end() || --binding->second.left > 0) return;
+  TellGang(binding->first, GangOutcome::kBound, binding->second.pods, now - binding->second.since);
+  gang_bindings_.erase(binding);
+}
+
+void Core::TellGang(GangId id, GangOutcome outcome, std::size_t pods, Duration waited) const {
+  if (options_.observer == nullptr) return;
+  options_.observer->OnGang(
+      state_, {.gang = id, .outcome = outcome, .pods = pods, .waited = waited});
+}
+
 // ---- saying what is missing ----
 
 void Core::PlanReports(GangId id, WaitingGang& waiting, bool missing, Time now) {
-  const cluster::Gang& gang = state_.gangs().Get(id);
-  const PodId one = waiting.ready.empty() ? gang.members.front() : waiting.ready.front();
-  const framework::GangEntry* const plugin = judge_.GangPluginOf(one);
-  const framework::GangArgs args =
-      plugin == nullptr ? framework::GangArgs{} : plugin->plugin->gang_args();
+  const framework::GangArgs args = GangArgsOf(state_.gangs().Get(id));
   if (!missing || waiting.ready.empty()) {
     gangs_.SetMissingReport(id, std::nullopt);
     waiting.said_missing = 0;
@@ -249,6 +309,7 @@ void Core::MakeReports(Time now) {
     WaitingGang& waiting = *gangs_.Find(due->gang);
     if (due->missing) {
       waiting.said_missing = waiting.ready.size();
+      TellGang(due->gang, GangOutcome::kMembersMissing, waiting.ready.size(), now - waiting.since);
       const std::string message = WhatIsMissing(state_, due->gang, waiting);
       const std::vector<PodId> members = waiting.ready;
       for (const PodId member : members) {
@@ -262,6 +323,7 @@ void Core::MakeReports(Time now) {
 void Core::ReportIncomplete(GangId id, WaitingGang& waiting, Time now) {
   waiting.said_incomplete = true;
   const cluster::Gang& gang = state_.gangs().Get(id);
+  TellGang(id, GangOutcome::kIncomplete, gang.placed, now - waiting.since);
   const std::string message = fmt::format("pod group {} is incomplete: {} of {} pods have a place",
                                           GangName(state_, id), gang.placed, gang.minimum);
   for (const PodId member : gang.members) {

@@ -2,6 +2,8 @@
 // rest, and letting the pod try again when that is done.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/core.h"
 #include "k8s/names.h"
 
@@ -119,7 +121,10 @@ void Core::OnEvictionFinished(const ActionFinished& finished, Time now) {
   }
   // The answer may come after the news.
   const PodId evicted = state_.pods().Find(victim.uid);
-  if (!evicted.valid() || state_.pod(evicted).terminating) (void)evictions_.OnGoing(victim.uid);
+  const bool goes = evicted.valid() && state_.pod(evicted).terminating;
+  if (!evicted.valid() || (goes && !GoesInAMoment(evicted, now))) {
+    (void)evictions_.OnGoing(victim.uid);
+  }
   SendEvictions(id, now);
   if (!evictions_.IsAnswered(id)) return;
   // An API server that refuses is not asked again at once.
@@ -127,7 +132,27 @@ void Core::OnEvictionFinished(const ActionFinished& finished, Time now) {
     return evictions_.Pause(id, now + options_.queue.initial_backoff);
   }
   if (evictions_.IsOver(id)) return EndPlan(id, now);
-  evictions_.Pause(id, now + options_.max_wait);
+  AwaitVictims(id, now);
+}
+
+bool Core::GoesInAMoment(PodId id, Time now) const {
+  return state_.pod(id).terminating && state_.pod(id).leaves_by <= now;
+}
+
+void Core::OnLastMoment(PodId id, Time now) {
+  for (const Evictions::PlanId plan : evictions_.Expecting(state_.pod(id).uid)) {
+    if (evictions_.IsAnswered(plan)) AwaitVictims(plan, now);
+  }
+}
+
+void Core::AwaitVictims(Evictions::PlanId id, Time now) {
+  constexpr Duration kMoment = Duration::Seconds(1);
+  const std::vector<PodRef>& victims = evictions_.at(id).victims;
+  const bool all_go = std::all_of(victims.begin(), victims.end(), [this](const PodRef& victim) {
+    const PodId pod = state_.pods().Find(victim.uid);
+    return !pod.valid() || state_.pod(pod).terminating;
+  });
+  evictions_.Pause(id, now + (all_go ? kMoment : options_.max_wait));
 }
 
 void Core::EndPlan(Evictions::PlanId id, Time now) {

@@ -21,6 +21,10 @@ class EngineTest : public ::testing::Test {
   static NodeBuilder Node(const std::string& name, const std::string& cpu = "4") {
     return NodeBuilder(name).Has("cpu", cpu).Has("memory", "8Gi").Has("pods", "110");
   }
+  [[nodiscard]] bool HasRoom(const std::string& pod) {
+    const cluster::State& state = harness_.engine().state();
+    return state.pod(state.pods().Find("uid-" + pod)).node.valid();
+  }
   void TearDown() override {
     EXPECT_EQ(harness_.engine().Verify().value_or("equal"), "equal");
     EXPECT_EQ(harness_.engine().VerifyCaches().value_or("equal"), "equal");
@@ -204,6 +208,38 @@ TEST_F(EngineTest, PodsOfOtherSchedulersTakeRoomAndAreLeftAlone) {
   harness_.Pod(PodBuilder("p").Asks("cpu", "1"));
   harness_.Schedule();
   EXPECT_THAT(harness_.Why("p"), HasSubstr("Insufficient cpu"));
+}
+
+TEST_F(EngineTest, APodThatIsBoundNoLongerIsScheduledAgain) {
+  harness_.Node(Node("a", "1"));
+  harness_.Pod(PodBuilder("p").Asks("cpu", "1"));
+  harness_.ScheduleAndBind();
+  harness_.Pod(PodBuilder("p").Asks("cpu", "1").On("a"));
+  harness_.Pod(PodBuilder("waits").Asks("cpu", "1"));
+  harness_.Schedule();
+  harness_.Pod(PodBuilder("p").Asks("cpu", "1"));
+  EXPECT_FALSE(HasRoom("p"));
+  harness_.Node(Node("b", "1"));
+  harness_.Pass(Duration::Seconds(30));
+  EXPECT_TRUE(HasRoom("p"));
+  EXPECT_TRUE(HasRoom("waits"));
+}
+
+TEST_F(EngineTest, APodMayBeHandedToAnotherSchedulerWhileItIsBeingBound) {
+  harness_.Node(Node("a", "1"));
+  harness_.Pod(PodBuilder("p").Asks("cpu", "1"));
+  harness_.Schedule();
+  ASSERT_EQ(harness_.NodeOf("p"), "a");
+  k8s::Pod foreign = PodBuilder("p").Asks("cpu", "1");
+  foreign.spec.scheduler_name = "other";
+  harness_.Pod(foreign);
+  EXPECT_FALSE(HasRoom("p"));
+  harness_.FinishBinding("p", "it is not yours");
+  harness_.Pass(Duration::Seconds(30));
+  EXPECT_EQ(harness_.engine().Standing("uid-p"), PodStanding::kNotOurs);
+  harness_.Pod(PodBuilder("p").Asks("cpu", "1"));
+  harness_.Schedule();
+  EXPECT_TRUE(HasRoom("p")) << "and back";
 }
 
 TEST_F(EngineTest, AFinishedPodFreesItsRoom) {

@@ -41,6 +41,10 @@ struct ObjectDeleted {
   k8s::Object object;
 };
 
+// All there is has been told, at the start or after a time in which nothing was heard. What came
+// and went meanwhile is not told of.
+struct Listed {};
+
 // An action was carried out, or was not.
 struct ActionFinished {
   ActionId action = 0;
@@ -76,6 +80,7 @@ struct ExtenderAnswered {
 };
 
 using Event = std::variant<NodeUpserted, NodeDeleted, PodUpserted, PodDeleted, ObjectUpserted,
-                           ObjectDeleted, ActionFinished, QuestionAnswered, ExtenderAnswered>;
+                           ObjectDeleted, Listed, ActionFinished, QuestionAnswered,
+                           ExtenderAnswered>;
 
 }  // namespace knx::engine

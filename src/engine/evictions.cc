@@ -70,13 +70,20 @@ void Evictions::Abandon(cluster::PodId pod) {
   if (IsOver(id) && paused) End(id);
 }
 
-std::vector<Evictions::PlanId> Evictions::OnGoing(const std::string& uid) {
+std::vector<Evictions::PlanId> Evictions::Expecting(const std::string& uid) const {
   std::vector<PlanId> plans;
-  auto next = expected_.lower_bound({uid, 0});
-  while (next != expected_.end() && next->first == uid) {
+  for (auto next = expected_.lower_bound({uid, 0}); next != expected_.end() && next->first == uid;
+       ++next) {
     plans.push_back(next->second);
-    ++plans_.at(next->second).seen_going;
-    next = expected_.erase(next);
+  }
+  return plans;
+}
+
+std::vector<Evictions::PlanId> Evictions::OnGoing(const std::string& uid) {
+  std::vector<PlanId> plans = Expecting(uid);
+  for (const PlanId plan : plans) {
+    ++plans_.at(plan).seen_going;
+    expected_.erase({uid, plan});
   }
   return plans;
 }

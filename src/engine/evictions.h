@@ -60,6 +60,8 @@ class Evictions {
 
   // The pod needs no room any more. What was asked for cannot be taken back, the rest is not done.
   void Abandon(cluster::PodId pod);
+  // The plans that asked a pod to go, as long as it is not seen to.
+  [[nodiscard]] std::vector<PlanId> Expecting(const std::string& uid) const;
   // A pod is seen to go, or is gone: the plans that asked it to.
   std::vector<PlanId> OnGoing(const std::string& uid);
   // All victims go: nothing more need be waited for.

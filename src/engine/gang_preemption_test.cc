@@ -279,7 +279,9 @@ TEST(GangPreemption, WaitsForVictimsThatTakeTheirTime) {
   }
   harness.Schedule();
   ASSERT_THAT(harness.evictions(), ::testing::ElementsAre("low"));
-  harness.Pod(low.Preempted());
+  k8s::Pod leaving = low.Preempted();
+  leaving.meta.deleted = harness.now() + Duration::Minutes(2);
+  harness.Pod(leaving);
   harness.Pass(Duration::Seconds(60));
   EXPECT_EQ(harness.plans().size(), 1U);
   EXPECT_EQ(harness.NodeOf("m0"), "");

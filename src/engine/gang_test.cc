@@ -120,6 +120,30 @@ TEST_F(GangTest, MembersThatHaveDoneTheirWorkAreNotMissed) {
   EXPECT_EQ(Sent("m", 5), 5) << "the others follow";
 }
 
+// The last of a gang fails when all others have done their work, and is made again by whoever made
+// it; a gang of the same name that somebody else makes is another one.
+TEST_F(GangTest, OneThatIsMadeAgainWhenAllOthersAreDoneStartsForItself) {
+  Node("a", "3");
+  const auto member = [](const std::string& name, const std::string& job) {
+    return Member(name, 3).ControlledBy("Job", job);
+  };
+  for (const std::string name : {"m0", "m1", "m2"}) harness_.Pod(member(name, "first"));
+  harness_.ScheduleAndBind();
+  for (const std::string name : {"m0", "m1"}) {
+    k8s::Pod done = member(name, "first").On("a");
+    done.status.phase = k8s::PodPhase::kSucceeded;
+    harness_.Pod(done);
+  }
+  harness_.PodGone("m2");
+  harness_.Pod(member("m3", "first"));
+  harness_.ScheduleAndBind();
+  EXPECT_EQ(harness_.NodeOf("m3"), "a");
+  harness_.PodGone("m3");
+  harness_.Pod(member("m4", "second"));
+  harness_.ScheduleAndBind();
+  EXPECT_EQ(harness_.NodeOf("m4"), "");
+}
+
 TEST_F(GangTest, LargeMembersComeFirstWhateverOrderTheyWereMadeIn) {
   Node("a", "4");
   Node("b", "2");
@@ -386,6 +410,53 @@ TEST(GangEviction, WhoIsLeftOfAGangGoesAfterTheGrace) {
     harness.FinishEviction("m1");
     harness.Pass(Duration::Seconds(61));
     EXPECT_THAT(harness.evictions(), IsEmpty());
+    EXPECT_EQ(harness.engine().Verify().value_or("equal"), "equal");
+  }
+}
+
+// Members that did their work before the scheduler came are not told of.
+TEST(GangAfterARestart, WhoIsMissedMayHaveDoneItsWork) {
+  struct Case {
+    const char* what;
+    Duration started;  // before the restart
+    bool waits;        // a member that was there from the beginning
+    // After so long it goes; 0: it is taken for whole.
+    int goes_after;
+  };
+  const Case cases[] = {
+      {"running for long", Duration::Minutes(10), false, 0},
+      {"killed between two bindings", Duration::Seconds(20), true, 40},
+      {"just started", Duration::Seconds(20), false, 40},
+      {"never whole", Duration::Minutes(10), true, 10},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.what);
+    testing::Harness harness({}, testing::GangProfiles("evictIncomplete: true"));
+    const Time started = harness.now() - c.started;
+    const auto member = [&](const std::string& name, Time created) {
+      return PodBuilder(name)
+          .Asks("cpu", "1")
+          .Created(created)
+          .Label("pod-group.scheduling.kubenexus.io/name", "train")
+          .Label("pod-group.scheduling.kubenexus.io/min-available", "3");
+    };
+    harness.Node(NodeBuilder("a").Has("cpu", "1").Has("memory", "64Gi").Has("pods", "110"));
+    harness.Pod(member("m0", started).On("a").Started(started));
+    if (c.waits) harness.Pod(member("m1", started));
+    harness.Listed();
+    if (c.goes_after > 0) {
+      harness.Pass(Duration::Seconds(c.goes_after - 1));
+      EXPECT_THAT(harness.evictions(), IsEmpty());
+      harness.Pass(Duration::Seconds(2));
+      EXPECT_THAT(harness.evictions(), ElementsAre("m0"));
+      continue;
+    }
+    harness.Pass(Duration::Seconds(61));
+    EXPECT_THAT(harness.evictions(), IsEmpty());
+    harness.Node(NodeBuilder("b").Has("cpu", "1").Has("memory", "64Gi").Has("pods", "110"));
+    harness.Pod(member("again", harness.now()));
+    harness.ScheduleAndBind();
+    EXPECT_EQ(harness.NodeOf("again"), "b") << "who is made again starts for itself";
     EXPECT_EQ(harness.engine().Verify().value_or("equal"), "equal");
   }
 }

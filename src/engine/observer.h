@@ -25,6 +25,21 @@ struct EndedAttempt {
   std::string_view message;  // why it failed
 };
 
+enum class GangOutcome : std::uint8_t {
+  kPlaced,          // all that must start have a place, and are being bound
+  kBound,           // all that were placed together are bound, at the first try
+  kMembersMissing,  // for so long that it was said
+  kNoRoom,
+  kIncomplete,  // after the grace, some have a place, and too few
+};
+
+struct GangReport {
+  cluster::GangId gang;
+  GangOutcome outcome = GangOutcome::kPlaced;
+  std::size_t pods = 0;  // that it is about
+  Duration waited;       // since its first member was seen
+};
+
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -34,6 +49,7 @@ class Observer {
   virtual void OnEvent(framework::EventKind /*kind*/) {}
   // A pod fits nowhere, and it was looked for others to go: so many, or none that would help.
   virtual void OnPreemption(std::size_t /*victims*/) {}
+  virtual void OnGang(const cluster::State& /*state*/, const GangReport& /*report*/) {}
   // Somebody else bound a pod of ours, before our binding was sent.
   virtual void OnForeignBind(const cluster::State& /*state*/, cluster::PodId /*pod*/) {}
   // The pod was bound to a node that has less than those bound to it ask for: somebody else put

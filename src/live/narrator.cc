@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "engine/gang_book.h"
+
 namespace knx::live {
 namespace {
 
@@ -135,6 +137,20 @@ void Narrator::OnAttempt(const cluster::State& state, const engine::EndedAttempt
                {"node", state.nodes().name(state.pod(attempt.pod).node)},
                {"attempts", attempt.number}});
   }
+}
+
+void Narrator::OnGang(const cluster::State& state, const engine::GangReport& report) {
+  const cluster::Gang& gang = state.gangs().Get(report.gang);
+  metrics_.GangEnded(state.words().Text(gang.namespace_), report);
+  if (report.outcome == engine::GangOutcome::kBound) return;
+  constexpr std::string_view kMessages[] = {"Placed gang", "", "Gang waits for its members",
+                                            "Gang waits for room", "Gang is incomplete"};
+  log_.Info(report.outcome == engine::GangOutcome::kIncomplete ? 0 : kEveryPod,
+            kMessages[static_cast<std::size_t>(report.outcome)],
+            {{"gang", engine::GangName(state, report.gang)},
+             {"minimum", gang.awaits_object() ? 0 : gang.minimum},
+             {"placed", gang.placed},
+             {"pods", report.pods}});
 }
 
 void Narrator::OnForeignBind(const cluster::State& state, cluster::PodId pod) {

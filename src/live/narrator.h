@@ -54,6 +54,7 @@ class Narrator final : public engine::Observer {
     if (!event_) event_ = kind;
   }
   void OnPreemption(std::size_t victims) override { metrics_.PreemptionTried(victims); }
+  void OnGang(const cluster::State& state, const engine::GangReport& report) override;
   void OnForeignBind(const cluster::State& state, cluster::PodId pod) override;
   void OnOvercommit(const cluster::State& state, cluster::PodId pod) override;
 

@@ -17,6 +17,7 @@ using cluster::testing::PodBuilder;
 using observe::ApiCall;
 using observe::testing::Labels;
 using observe::testing::PrometheusText;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -54,6 +55,46 @@ class NarratorTest : public ::testing::Test {
   Narrator narrator_{clock_, metrics_, log_};
   engine::testing::Harness harness_{Options(&narrator_)};
 };
+
+TEST_F(NarratorTest, SaysAndCountsWhatBecomesOfGangs) {
+  engine::testing::Harness harness(Options(&narrator_), engine::testing::GangProfiles());
+  metrics_.ReadFrom(&harness.engine());
+  const auto add = [&](const std::string& name) {
+    harness.Pod(PodBuilder(name)
+                    .Asks("cpu", "1")
+                    .Label("pod-group.scheduling.kubenexus.io/name", "train")
+                    .Label("pod-group.scheduling.kubenexus.io/min-available", "2"));
+  };
+  const auto decisions = [this](std::string outcome) {
+    return Value("kubenexus_gang_scheduling_decisions_total",
+                 {{"outcome", std::move(outcome)}, {"namespace", "default"}});
+  };
+  harness.Node(NodeBuilder("n").Has("cpu", "1").Has("pods", "10"));
+  add("a");
+  harness.Pass(Duration::Seconds(11));
+  EXPECT_EQ(decisions("insufficient_pods"), 1);
+  EXPECT_THAT(Said(), Contains("\"Gang waits for its members\" gang=\"default/train\" minimum=2 "
+                               "placed=0 pods=1\n"));
+  add("b");
+  harness.Schedule();
+  EXPECT_EQ(decisions("insufficient_resources"), 1);
+  EXPECT_EQ(Value("kubenexus_waiting_pods", {{"namespace", "default"}}), 2);
+  EXPECT_THAT(Said(), Contains(HasSubstr("\"Gang waits for room\" gang=\"default/train\"")));
+  harness.Node(NodeBuilder("m").Has("cpu", "1").Has("pods", "10"));
+  harness.Pass(Duration::Seconds(20));
+  EXPECT_EQ(decisions("success"), 1);
+  EXPECT_EQ(Value("kubenexus_pod_group_size_sum", {{"namespace", "default"}}), 2);
+  EXPECT_EQ(Value("kubenexus_gang_completion_latency_seconds_count",
+                  {{"namespace", "default"}, {"gang_size", "1-8"}}),
+            std::nullopt)
+      << "they are on their way";
+  harness.ScheduleAndBind();
+  EXPECT_EQ(Value("kubenexus_gang_completion_latency_seconds_count",
+                  {{"namespace", "default"}, {"gang_size", "1-8"}}),
+            1);
+  EXPECT_EQ(Value("kubenexus_waiting_pods", {{"namespace", "default"}}), std::nullopt);
+  metrics_.ReadFrom(nullptr);
+}
 
 TEST_F(NarratorTest, SaysWhatBecameOfAPod) {
   harness_.Node(NodeBuilder("n").Has("cpu", "1").Has("pods", "10"));

@@ -144,7 +144,9 @@ void Scheduler::OnGone(const k8s::Object& object) {
 void Scheduler::OnSynced() {
   const bool all = std::all_of(reflectors_.begin(), reflectors_.end(),
                                [](const auto& reflector) { return reflector->synced(); });
-  if (up_to_date_ || !all) return;
+  if (!all) return;
+  Tell(engine::Listed{});
+  if (up_to_date_) return;
   up_to_date_ = synced_ = true;
   narrator_.Synced(engine_.state().nodes().node_count(), engine_.state().pods().size());
   if (!leading_) return;

@@ -149,6 +149,33 @@ inline constexpr MetricSpec kOvercommits{
 inline constexpr MetricSpec kForeignBinds{
     "kubenexus_foreign_binds_total", kCounter,
     "Pods of ours that somebody else bound before our binding was sent; ours was given up."};
+inline constexpr MetricSpec kGangDecisions{
+    "kubenexus_gang_scheduling_decisions_total",
+    kCounter,
+    "What became of gangs: success (placed), insufficient_pods (members are missing), "
+    "insufficient_resources (no room for all that must start), timeout (too few of it have a place "
+    "after the grace).",
+    {"outcome", "namespace"}};
+inline constexpr MetricSpec kGangSize{"kubenexus_pod_group_size",
+                                      kHistogram,
+                                      "Pods of a gang that were placed together.",
+                                      {"namespace"},
+                                      {1, 2, 11}};
+inline constexpr MetricSpec kGangWaiting{
+    "kubenexus_gang_waiting_time_seconds",
+    kHistogram,
+    "From the first member of a gang that was seen until the gang was placed.",
+    {"namespace"},
+    {0.01, 2, 22}};
+inline constexpr MetricSpec kGangCompletion{
+    "kubenexus_gang_completion_latency_seconds",
+    kHistogram,
+    "From the first member of a gang that was seen until all that were placed together were bound; "
+    "gangs of which a binding failed are left out.",
+    {"namespace", "gang_size"},
+    {0.01, 2, 22}};
+inline constexpr MetricSpec kWaitingMembers{
+    "kubenexus_waiting_pods", kGauge, "Members of gangs that wait for a place.", {"namespace"}};
 inline constexpr MetricSpec kEventsDropped{
     "kubenexus_events_dropped_total", kCounter,
     "Events for people that were not written because the API server was too slow."};

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
 #include "cluster/overcommit.h"
 
 namespace knx::observe {
@@ -64,6 +67,41 @@ void ReportOvercommitted(const engine::Engine& engine, const Report& report) {
     if (cluster::IsOvercommitted(state, cluster::NodeRow{i})) ++nodes;
   }
   report({}, static_cast<double>(nodes));
+}
+
+void ReportWaitingMembers(const engine::Engine& engine, const Report& report) {
+  const cluster::State& state = engine.state();
+  BoundedNames names;
+  std::map<std::string_view, std::size_t> waiting;
+  for (std::uint32_t i = 0; i < state.gangs().id_limit(); ++i) {
+    if (!state.gangs().Contains(cluster::GangId{i})) continue;
+    const cluster::Gang& gang = state.gangs().Get(cluster::GangId{i});
+    const auto waits = std::count_if(
+        gang.members.begin(), gang.members.end(),
+        [&](cluster::PodId member) { return !state.pod(member).node.valid(); });
+    if (waits == 0) continue;
+    waiting[names.Name(state.words().Text(gang.namespace_))] += static_cast<std::size_t>(waits);
+  }
+  for (const auto& [where, pods] : waiting) report({where}, static_cast<double>(pods));
+}
+
+std::string_view OutcomeName(engine::GangOutcome outcome) {
+  switch (outcome) {
+    case engine::GangOutcome::kMembersMissing:
+      return "insufficient_pods";
+    case engine::GangOutcome::kNoRoom:
+      return "insufficient_resources";
+    case engine::GangOutcome::kIncomplete:
+      return "timeout";
+    default:
+      return "success";
+  }
+}
+
+std::string_view SizeName(std::size_t pods) {
+  if (pods <= 8) return "1-8";
+  if (pods <= 64) return "9-64";
+  return pods <= 512 ? "65-512" : "513+";
 }
 
 void ReportBytes(const engine::Engine& engine, const Report& report) {
@@ -137,6 +175,24 @@ void SchedulerMetrics::PreemptionTried(std::size_t victims) {
   if (victims > 0) preemption_victims_.Observe(static_cast<double>(victims));
 }
 
+std::string_view BoundedNames::Name(std::string_view name) {
+  if (known_.contains(name)) return name;
+  if (known_.size() == kMost) return kOther;
+  known_.emplace(name);
+  return name;
+}
+
+void SchedulerMetrics::GangEnded(std::string_view namespace_, const engine::GangReport& report) {
+  const std::string_view where = namespaces_.Name(namespace_);
+  if (report.outcome == engine::GangOutcome::kBound) {
+    return gang_completion_.With({where, SizeName(report.pods)}).Observe(report.waited.seconds());
+  }
+  gang_decisions_.With({OutcomeName(report.outcome), where}).Add();
+  if (report.outcome != engine::GangOutcome::kPlaced) return;
+  gang_size_.With({where}).Observe(static_cast<double>(report.pods));
+  gang_waiting_.With({where}).Observe(report.waited.seconds());
+}
+
 // ---- what happens around it ----
 
 SchedulerMetrics::CallSeries& SchedulerMetrics::SeriesOf(ApiCall call) {
@@ -187,6 +243,7 @@ SchedulerMetrics::SchedulerMetrics() {
   AddRead(table::kCacheSize, ReportCache);
   AddRead(table::kOvercommittedNodes, ReportOvercommitted);
   AddRead(table::kEngineBytes, ReportBytes);
+  AddRead(table::kWaitingMembers, ReportWaitingMembers);
 }
 
 void SchedulerMetrics::SetBuild(std::string_view version) {

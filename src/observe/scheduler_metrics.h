@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,18 @@ namespace knx::observe {
 
 // What is written to an API server.
 enum class ApiCall : std::uint8_t { kBinding, kStatusPatch, kPodDelete, kEvent, kVolume, kCount };
+
+// Names for a label whose values others choose: the first come for themselves, all later ones
+// together.
+class BoundedNames {
+ public:
+  static constexpr std::size_t kMost = 100;
+  static constexpr std::string_view kOther = "<other>";
+  std::string_view Name(std::string_view name);
+
+ private:
+  std::set<std::string, std::less<>> known_;
+};
 
 class SchedulerMetrics {
  public:
@@ -39,6 +52,7 @@ class SchedulerMetrics {
   void Queued(engine::QueuePlace place, framework::EventKind why);
   void EventHandled(framework::EventKind kind, Duration took);
   void PreemptionTried(std::size_t victims);
+  void GangEnded(std::string_view namespace_, const engine::GangReport& report);
   void BoundByOthers() { foreign_binds_.Add(); }
   void Overcommitted() { overcommits_.Add(); }
 
@@ -102,12 +116,17 @@ class SchedulerMetrics {
   ValueFamily<Counter>& refused_objects_ = registry_.AddCounter(table::kRefusedObjects);
   ValueFamily<Counter>& watches_opened_ = registry_.AddCounter(table::kWatchesOpened);
   ValueFamily<Counter>& watch_troubles_ = registry_.AddCounter(table::kWatchTroubles);
+  ValueFamily<Counter>& gang_decisions_ = registry_.AddCounter(table::kGangDecisions);
+  ValueFamily<Histogram>& gang_size_ = registry_.AddHistogram(table::kGangSize);
+  ValueFamily<Histogram>& gang_waiting_ = registry_.AddHistogram(table::kGangWaiting);
+  ValueFamily<Histogram>& gang_completion_ = registry_.AddHistogram(table::kGangCompletion);
   Counter& overcommits_ = registry_.AddCounter(table::kOvercommits).With();
   Counter& foreign_binds_ = registry_.AddCounter(table::kForeignBinds).With();
   Counter& events_dropped_ = registry_.AddCounter(table::kEventsDropped).With();
   Histogram& loop_lag_ = registry_.AddHistogram(table::kLoopLag).With();
   ValueFamily<Gauge>& build_info_ = registry_.AddGauge(table::kBuildInfo);
 
+  BoundedNames namespaces_;
   // Where the values are that are needed all the time; nullptr: not yet.
   std::vector<ProfileSeries> profiles_;
   std::array<std::array<Counter*, kKinds>, kQueues> incoming_{};

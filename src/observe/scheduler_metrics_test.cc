@@ -62,6 +62,15 @@ TEST(SchedulerMetrics, CountsAttemptsByResultAndProfile) {
   EXPECT_EQ(read.Find("scheduler_pod_scheduled_after_flush_total"), 1);
 }
 
+TEST(SchedulerMetrics, NamesThatOthersChooseAreBounded) {
+  BoundedNames names;
+  for (std::size_t i = 0; i < BoundedNames::kMost; ++i) {
+    EXPECT_EQ(names.Name(std::to_string(i)), std::to_string(i));
+  }
+  EXPECT_EQ(names.Name("one more"), BoundedNames::kOther);
+  EXPECT_EQ(names.Name("7"), "7");
+}
+
 TEST(SchedulerMetrics, CountsWhatComesToTheQueueAndWhy) {
   SchedulerMetrics metrics;
   metrics.Queued(QueuePlace::kActive, EventKind::kOwnAdd);

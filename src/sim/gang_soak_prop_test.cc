@@ -25,7 +25,8 @@ ClusterOptions Options(std::uint64_t seed, bool together) {
   options.scheduler.make_profiles = [] {
     auto config = framework::ReadConfiguration(
         "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
-        "profiles: [{plugins: {queueSort: {enabled: [{name: Coscheduling}]}}}]\n",
+        "profiles:\n- plugins: {queueSort: {enabled: [{name: Coscheduling}]}}\n"
+        "  pluginConfig: [{name: Coscheduling, args: {evictIncomplete: true}}]\n",
         "gangs");
     KNX_CHECK(config.ok(), "the profile can be read");
     return *framework::BuildProfiles(*config, plugins::AllPlugins());
@@ -54,7 +55,11 @@ class GangLife {
         if (!complaint_.empty()) return complaint_;
       }
     }
-    while (WaitingCpus() > 0 && complaint_.empty()) Pass(Duration::Seconds(1));
+    const Duration end = cluster_.now() + Duration::Minutes(60);
+    while (WaitingCpus() > 0 && complaint_.empty()) {
+      Pass(Duration::Seconds(1));
+      if (cluster_.now() > end) complaint_ = "some wait still";
+    }
     return complaint_;
   }
 

@@ -42,6 +42,7 @@ std::string EventJson(const engine::Event& event) {
     std::string operator()(const engine::ObjectDeleted& e) const {
       return fmt::format("\"event\":\"objectDeleted\",{}", ObjectNames(e.object));
     }
+    std::string operator()(const engine::Listed&) const { return "\"event\":\"listed\""; }
     std::string operator()(const engine::ActionFinished& e) const {
       const std::string failure =
           e.failure.has_value() ? fmt::format(",\"failure\":{}", QuotedText(*e.failure)) : "";
@@ -78,13 +79,15 @@ SchedulerDriver::SchedulerDriver(Agenda& agenda, Time begin, Store& store, ApiSe
               const bool succeeded = pod->status.phase == k8s::PodPhase::kSucceeded;
               Tell(gone ? engine::Event(engine::PodDeleted{pod->meta.uid, succeeded})
                         : engine::Event(engine::PodUpserted{*pod}));
-            }),
+            },
+            [this] { Tell(engine::Listed{}); }),
       nodes_(agenda, store, timing,
              [this](const NodePtr& node, bool gone) {
                gone ? told_.OnNodeGone(node->meta.name) : told_.OnNode(node);
                Tell(gone ? engine::Event(engine::NodeDeleted{node->meta.name})
                          : engine::Event(engine::NodeUpserted{*node}));
-             }),
+             },
+             [] {}),
       faults_(seed),
       invariants_(agenda, begin, store, told_, checking),
       log_(keep_log) {

@@ -128,6 +128,7 @@ void Watch<T>::List(std::uint64_t version) {
     const auto known = told.find(id);
     if (known == told.end() || known->second != object) Tell(object, false);
   }
+  listed_();
 }
 
 // ---- faults ----

@@ -25,8 +25,14 @@ class Watch {
   // `object` is the last version of one that is gone, as an API server sends it.
   using Deliver = std::function<void(const Ptr<T>& object, bool gone)>;
 
-  Watch(Agenda& agenda, const Store& store, const Timing& timing, Deliver deliver)
-      : agenda_(agenda), store_(store), timing_(timing), deliver_(std::move(deliver)) {}
+  // `listed`: a list has been told.
+  Watch(Agenda& agenda, const Store& store, const Timing& timing, Deliver deliver,
+        std::function<void()> listed)
+      : agenda_(agenda),
+        store_(store),
+        timing_(timing),
+        deliver_(std::move(deliver)),
+        listed_(std::move(listed)) {}
 
   // Forgets the listener and starts over with a list that is `age` old. Delivers it at once.
   void Start(Duration age);
@@ -75,6 +81,7 @@ class Watch {
   const Store& store_;
   const Timing& timing_;
   Deliver deliver_;
+  std::function<void()> listed_;
 
   bool started_ = false;
   bool connected_ = false;

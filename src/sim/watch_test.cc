@@ -46,7 +46,8 @@ class WatchTest : public testing::Test, public StoreListener {
                            const std::string& node = pod->spec.node_name;
                            told_ += (gone ? "-" : "+") + pod->meta.name +
                                     (node.empty() || gone ? "" : "@" + node) + " ";
-                         }};
+                         },
+                         [] {}};
 };
 
 constexpr Duration kSecond = Duration::Seconds(1);

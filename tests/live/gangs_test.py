@@ -1,6 +1,7 @@
 """Gangs of PodGroup objects, on a real API server: `make test-live LIVE=gangs`."""
 
 import pathlib
+import signal
 import sys
 import tempfile
 import unittest
@@ -23,6 +24,11 @@ profiles:
 """
 
 
+def labels(gang, minimum):
+    ours = "pod-group.scheduling.kubenexus.io"
+    return {f"{ours}/name": gang, f"{ours}/min-available": str(minimum)}
+
+
 def member(name, group):
     """Of a PodGroup of kubernetes-sigs."""
     made = pod(name)
@@ -38,6 +44,9 @@ class Gangs(unittest.TestCase):
         folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.configuration = folder / "config.yaml"
         cls.configuration.write_text(CONFIGURATION, "ascii")
+        cls.slow_configuration = folder / "slow.yaml"
+        cls.slow_configuration.write_text(
+            CONFIGURATION + "clientConnection: {qps: 4, burst: 1}\n", "ascii")
 
     def setUp(self):
         self.plane.create("/api/v1/nodes", node("n", cpu="8"))
@@ -47,8 +56,8 @@ class Gangs(unittest.TestCase):
             self.plane.request("DELETE", path + "?gracePeriodSeconds=0")
         self.plane.wait_for(PODS, lambda got: not got["items"])
 
-    def scheduler(self):
-        return Scheduler(self.plane, f"--config={self.configuration}",
+    def scheduler(self, configuration=None):
+        return Scheduler(self.plane, f"--config={configuration or self.configuration}",
                          kubeconfig=self.plane.folder / "kubeconfig")
 
     def wait_for_message(self, name, text):
@@ -83,6 +92,25 @@ class Gangs(unittest.TestCase):
             self.plane.request("PATCH", f"{kinds.SIGS}/team", {"spec": {"minMember": 2}},
                                "application/merge-patch+json")
             self.wait_for_bound(2)
+
+    def test_a_gang_is_completed_after_a_kill_between_its_first_and_last_binding(self):
+        for i in range(8):
+            made = pod(f"m{i}", cpu="1")
+            made["metadata"]["labels"] = labels("train", 8)
+            self.plane.create(PODS, made)
+        with self.scheduler(self.slow_configuration) as killed:
+            self.plane.wait_for(PODS, lambda got: sum(
+                1 for each in got["items"] if each["spec"].get("nodeName")) >= 2)
+            killed.end(signal.SIGKILL)
+        bound = [each for each in self.plane.get(PODS)["items"] if each["spec"].get("nodeName")]
+        self.assertLess(len(bound), 8)
+        # Whoever comes first must not take the room that the gang needs.
+        self.plane.create(PODS, pod("a-stranger", cpu="1"))
+        with self.scheduler():
+            self.plane.wait_for(PODS, lambda got: 8 == sum(
+                1 for each in got["items"]
+                if each["metadata"]["name"].startswith("m") and each["spec"].get("nodeName")))
+            self.wait_for_message("a-stranger", "Insufficient cpu")
 
     def test_who_says_two_things_is_warned_of(self):
         self.plane.create(kinds.NATIVE, kinds.native("one", 1))

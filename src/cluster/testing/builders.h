@@ -34,6 +34,9 @@ void SetSorted(std::vector<std::pair<std::string, Value>>& map, std::string_view
   }
 }
 
+// When pods that leave have left, unless a test says otherwise.
+inline constexpr Time kLongAfter{4'000'000'000'000'000'000};
+
 inline void SetAmount(k8s::ResourceList& list, std::string_view name, std::string_view amount) {
   auto parsed = k8s::Quantity::Parse(amount);
   KNX_CHECK(parsed.ok(), "a test gives an amount that is none");
@@ -188,7 +191,7 @@ class PodBuilder {
   }
   PodBuilder& BeingDeleted(bool value = true) {
     pod_.meta.deleted.reset();
-    if (value) pod_.meta.deleted = Time{1};
+    if (value) pod_.meta.deleted = kLongAfter;
     return *this;
   }
   PodBuilder& Tolerates(k8s::Toleration toleration) {
@@ -211,13 +214,17 @@ class PodBuilder {
     pod_.spec.preemption_policy = k8s::PreemptionPolicy::kNever;
     return *this;
   }
+  PodBuilder& Created(Time when) {
+    pod_.meta.created = when;
+    return *this;
+  }
   PodBuilder& Started(Time when) {
     pod_.status.start_time = when;
     return *this;
   }
   // Has to leave because a scheduler made room for another pod.
   PodBuilder& Preempted() {
-    pod_.meta.deleted = Time{1};
+    pod_.meta.deleted = kLongAfter;
     k8s::Condition& condition = pod_.status.conditions.emplace_back();
     condition.type = "DisruptionTarget";
     condition.status = "True";
@@ -225,7 +232,7 @@ class PodBuilder {
     return *this;
   }
   PodBuilder& Terminating() {
-    pod_.meta.deleted = Time{1};
+    pod_.meta.deleted = kLongAfter;
     return *this;
   }
   PodBuilder& Nominated(std::string node) {

@@ -59,6 +59,8 @@ class Harness {
   void Object(k8s::Object object) { engine_->Handle(ObjectUpserted{std::move(object)}, now_); }
   void PodGone(const std::string& name) { engine_->Handle(PodDeleted{"uid-" + name}, now_); }
 
+  void Listed() { engine_->Handle(engine::Listed{}, now_); }
+
   // Decides about everything there is to decide about and keeps the actions.
   void Schedule() {
     while (engine_->ScheduleOne(now_)) {

@@ -1,0 +1,228 @@
+// Days of gangs that belong to Jobs, on nodes that die, with a scheduler that is restarted, cut off
+// and refused: no gang stays half started for long, and in the end all have done their work.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+
+#include "k8s/names.h"
+#include "scenario/annotations.h"
+#include "sim/cluster_for_test.h"
+
+namespace knx::sim {
+namespace {
+
+ClusterOptions OptionsOfWeek(std::uint64_t seed) {
+  ClusterOptions options = OptionsForTest(seed);
+  options.keep_log = false;
+  options.scheduler.make_profiles = [] {
+    auto config = framework::ReadConfiguration(
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+        "profiles:\n- plugins: {queueSort: {enabled: [{name: Coscheduling}]}}\n"
+        "  pluginConfig: [{name: Coscheduling, args: {evictIncomplete: true}}]\n",
+        "gangs");
+    KNX_CHECK(config.ok(), "the profile can be read");
+    return *framework::BuildProfiles(*config, plugins::AllPlugins());
+  };
+  return options;
+}
+
+class GangWeek {
+ public:
+  explicit GangWeek(std::uint64_t seed) : random_(seed), cluster_(OptionsOfWeek(seed)) {}
+
+  // What went wrong first; empty: nothing did.
+  std::string Live(Duration span) {
+    cluster_.AddNodes(kMachines, std::to_string(kCpusOfMachine));
+    cluster_.Start();
+    while (cluster_.now() < span && complaint_.empty()) {
+      if (waiting_cpus_ < kMachines * kCpusOfMachine / 10) AddGang();
+      if (random_.Chance(2)) MakeTrouble();
+      Pass();
+    }
+    for (int i = 1; i <= kMachines; ++i) (void)cluster_.node_lifecycle().Restart(Machine(i));
+    const Duration end = cluster_.now() + Duration::Minutes(24 * 60);
+    while (complaint_.empty() && !sizes_.empty() && cluster_.now() < end) Pass();
+    if (complaint_.empty() && !sizes_.empty()) complaint_ = Story(sizes_.begin()->first);
+    return complaint_;
+  }
+  [[nodiscard]] int ended() const { return ended_; }
+  [[nodiscard]] int halves() const { return halves_; }
+
+ private:
+  static constexpr int kMachines = 16, kCpusOfMachine = 8;
+  // The grace of a gang. Another one begins with a scheduler that knows nothing, and one that was
+  // cut off hears of nothing for a while.
+  static constexpr Duration kLongestHalf = Duration::Seconds(60 + 60 + 60);
+
+  struct Size {
+    int members = 0, minimum = 0, cpus = 0;
+  };
+  struct Count {
+    int running = 0, succeeded = 0;
+  };
+
+  static std::string Machine(int i) { return fmt::format("node-{}", i); }
+  std::string AnyMachine() { return Machine(1 + static_cast<int>(random_.Below(kMachines))); }
+
+  void AddGang() {
+    const std::string name = fmt::format("gang-{}", ++made_);
+    Size& size = sizes_[name];
+    size.members = 2 + static_cast<int>(random_.Below(30));
+    size.minimum = random_.Chance(70) ? size.members : 2 + size.members / 2;
+    size.minimum = std::min(size.minimum, size.members);
+    size.cpus = 1 << random_.Below(3);
+    k8s::Job job;
+    job.meta.name = name;
+    job.meta.namespace_ = "default";
+    job.parallelism = size.members;
+    job.completions = size.members;
+    job.backoff_limit = 100'000;
+    job.pod_template.spec = SpecForTest(std::to_string(size.cpus));
+    job.pod_template.meta.labels = {
+        {std::string(k8s::names::kGangMinAvailable), std::to_string(size.minimum)},
+        {std::string(k8s::names::kGangName), name}};
+    job.pod_template.meta.annotations = {
+        {std::string(scenario::kRunFor), fmt::format("{}m", 2 + random_.Below(30))}};
+    cluster_.Create(std::move(job));
+  }
+
+  void MakeTrouble() {
+    switch (random_.Below(5)) {
+      case 0:
+        (void)cluster_.node_lifecycle().Kill(AnyMachine());
+        break;
+      case 1:
+      case 2:
+        (void)cluster_.node_lifecycle().Restart(AnyMachine());
+        break;
+      case 3:
+        Refuse();
+        break;
+      default:
+        if (cluster_.now() < next_gap_) break;
+        next_gap_ = cluster_.now() + Duration::Minutes(10);
+        Interrupt();
+    }
+  }
+
+  void Interrupt() {
+    SchedulerDriver& scheduler = cluster_.scheduler();
+    const auto gap = Duration::Seconds(1 + static_cast<std::int64_t>(random_.Below(50)));
+    if (random_.Chance(50)) return scheduler.pods().Disconnect(gap, {});
+    scheduler.Start({.age = {}, .pods_first = random_.Chance(50)});
+  }
+
+  void Refuse() {
+    CallFault fault;
+    fault.call = Call::kBind;
+    fault.kind = CallFault::Kind::kRefuse;
+    fault.count = 1 + static_cast<std::int64_t>(random_.Below(5));
+    cluster_.scheduler().faults().Add(fault, cluster_.agenda().now());
+  }
+
+  void Pass() {
+    cluster_.RunFor(Duration::Seconds(10));
+    if (cluster_.violation()) complaint_ = cluster_.violation()->what;
+    Look();
+  }
+
+  // Counted from the objects alone.
+  void Look() {
+    std::map<std::string, Count> counts;
+    waiting_cpus_ = 0;
+    for (const auto& [key, pod] : cluster_.store().All<k8s::Pod>()) {
+      const std::string& name = NameOfGang(*pod);
+      Count& count = counts[name];
+      if (pod->status.phase == k8s::PodPhase::kSucceeded) {
+        ++count.succeeded;
+      } else if (pod->spec.node_name.empty()) {
+        waiting_cpus_ += sizes_[name].cpus;
+      } else if (!pod->meta.deleted) {
+        ++count.running;
+      }
+    }
+    for (const auto& [name, count] : counts) {
+      LookForHalf(name, count);
+      if (count.succeeded == sizes_[name].members) Remove(name);
+    }
+  }
+
+  static const std::string& NameOfGang(const k8s::Pod& pod) {
+    const auto label = std::find_if(
+        pod.meta.labels.begin(), pod.meta.labels.end(),
+        [](const auto& entry) { return entry.first == k8s::names::kGangName; });
+    return label->second;
+  }
+
+  // Of a gang that never ends.
+  std::string Story(const std::string& name) {
+    std::string story = fmt::format("{} of {} never ended:", name, sizes_[name].members);
+    for (const auto& [key, pod] : cluster_.store().All<k8s::Pod>()) {
+      if (NameOfGang(*pod) != name) continue;
+      const auto* why = FindCondition(pod->status.conditions, k8s::names::kPodScheduled);
+      story += fmt::format("\n{} on '{}' phase {}{}: {}", key, pod->spec.node_name,
+                           static_cast<int>(pod->status.phase), pod->meta.deleted ? " leaving" : "",
+                           why == nullptr ? "" : why->message);
+    }
+    return story;
+  }
+
+  void LookForHalf(const std::string& name, const Count& count) {
+    const int minimum = sizes_[name].minimum;
+    if (count.running == 0 || count.running + count.succeeded >= minimum) {
+      half_since_.erase(name);
+      return;
+    }
+    const auto [since, is_new] = half_since_.try_emplace(name, cluster_.now());
+    if (is_new) ++halves_;
+    if (cluster_.now() - since->second <= kLongestHalf) return;
+    complaint_ = fmt::format("{}: {} run and {} are done of {}, for long", name, count.running,
+                             count.succeeded, minimum);
+  }
+
+  void Remove(const std::string& name) {
+    (void)cluster_.api().Delete("Job", "default", name, Actor::kUser);
+    std::vector<std::string> keys;
+    for (const auto& [key, pod] : cluster_.store().All<k8s::Pod>()) {
+      if (NameOfGang(*pod) == name) keys.push_back(key);
+    }
+    for (const std::string& key : keys) (void)cluster_.api().DeletePod(key, Actor::kUser);
+    sizes_.erase(name);
+    half_since_.erase(name);
+    ++ended_;
+  }
+
+  Random random_;
+  ClusterForTest cluster_;
+  std::map<std::string, Size> sizes_;
+  std::map<std::string, Duration> half_since_;
+  Duration next_gap_;
+  int made_ = 0, ended_ = 0, halves_ = 0, waiting_cpus_ = 0;
+  std::string complaint_;
+};
+
+std::int64_t DaysOfWeek() {
+  const char* const asked = std::getenv("KNX_GANG_DAYS");
+  constexpr std::int64_t kUsual = 7;
+  return asked == nullptr ? kUsual : std::strtoll(asked, nullptr, 10);
+}
+
+TEST(GangWeek, WhateverDiesNoGangStaysHalfAndAllComeToTheirEnd) {
+  ASSERT_GT(DaysOfWeek(), 0) << "KNX_GANG_DAYS is no number";
+  int ended = 0;
+  int halves = 0;
+  for (std::int64_t day = 1; day <= DaysOfWeek(); ++day) {
+    GangWeek week(static_cast<std::uint64_t>(day));
+    ASSERT_EQ(week.Live(Duration::Minutes(24 * 60)), "") << "seed " << day;
+    ended += week.ended();
+    halves += week.halves();
+  }
+  fmt::print("{} gangs ended, {} were seen in halves\n", ended, halves);
+  EXPECT_GT(halves, 0) << "nothing happened to them";
+}
+
+}  // namespace
+}  // namespace knx::sim
