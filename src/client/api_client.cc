@@ -103,8 +103,9 @@ Error ErrorOf(const Response& response) {
   std::string text(message.substr(0, kEnough));
   // What is no text at all stays readable as part of a line.
   std::replace_if(text.begin(), text.end(), [](char c) { return c >= 0 && c < ' '; }, ' ');
+  const bool says_nothing = text.find_first_not_of(' ') == std::string::npos;
   return {KindOf(response.status, message),
-          text.empty() ? fmt::format("the server answers {}", response.status) : text,
+          says_nothing ? fmt::format("the server answers {}", response.status) : text,
           {}};
 }
 

@@ -62,6 +62,8 @@ TEST_F(ApiClientTest, TellsByItsKindWhatTheServerRefuses) {
       {500, testing::WireStatus(500, "InternalError", "in protobuf"), ErrorKind::kUnavailable,
        "in protobuf"},
       {503, "", ErrorKind::kUnavailable, "the server answers 503"},
+      {503, "\r\n", ErrorKind::kUnavailable, "the server answers 503"},
+      {500, JsonStatus(500, ""), ErrorKind::kUnavailable, "the server answers 500"},
       {502, "<html>\nno JSON", ErrorKind::kUnavailable, "<html> no JSON"},
       {400, "{\"message\":", ErrorKind::kInvalid, "{\"message\":"},
   };

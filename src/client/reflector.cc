@@ -293,7 +293,13 @@ void Reflector::OnUndecodable(const Error& error) {
 void Reflector::OnEvent(const k8s::ApiStatus& status) {
   const bool forgotten = status.code == kGone || IsFromTheFuture(status.message);
   if (forgotten) version_.clear();
-  if (status.code != kGone) Say(Error{ErrorKind::kUnavailable, status.message, {}});
+  if (status.code != kGone) {
+    Say({ErrorKind::kUnavailable,
+         status.message.empty()
+             ? fmt::format("the server ends the watch: {} {}", status.code, status.reason)
+             : status.message,
+         {}});
+  }
   EndSoon();
 }
 

@@ -246,6 +246,14 @@ TEST_F(ReflectorTest, SaysOtherRefusalsOnce) {
   EXPECT_THAT(troubles_, ElementsAre("/api/v1/nodes: etcd is ill"));
 }
 
+TEST_F(ReflectorTest, ARefusalWithoutAMessageIsSaidAllTheSame) {
+  server_.NextWatch(BookmarkEvent("9", true) + ErrorEvent(500, "InternalError", ""));
+  Follow();
+  ASSERT_TRUE(RunUntil(loop_, [&] { return !troubles_.empty(); }));
+  EXPECT_THAT(troubles_,
+              ElementsAre("/api/v1/nodes: the server ends the watch: 500 InternalError"));
+}
+
 TEST_F(ReflectorTest, ManyThatLoseOneServerSayItOnce) {
   server_.Otherwise([](ApiServer& server, const ApiServer::Asked& asked) {
     server.http().Begin(asked, 200, {{"content-type", ApiServer::kProtobufWatch}});
