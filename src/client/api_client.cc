@@ -15,6 +15,9 @@ namespace knx::client {
 namespace {
 
 constexpr int kLongestWaitSeconds = 60;
+// More than there are watches: each has a place, even where a server, or a proxy in front of it,
+// takes one request at a time over a connection. Mostly one connection is enough for all.
+constexpr std::size_t kMostReadConnections = 32;
 // Before what was not sent is sent again: doubled each time, as where to may have gone for longer.
 constexpr Duration kFirstWait = Duration::Milliseconds(20), kLongestWait = Duration::Seconds(1);
 // Looks at credentials that are being fetched, and their number.
@@ -113,6 +116,7 @@ struct ApiClient::Attempt {
   Call call;
   Done done;
   int count = 0;
+  Time began = {};               // of the first one
   std::uint64_t generation = 0;  // of the credentials that were sent
   bool refused = false;          // with those before
   int credential_waits = 0;
@@ -143,7 +147,9 @@ class ApiClient::Watcher final : public net::ResponseSink {
 ApiClient::ApiClient(net::EventLoop& loop, Options options)
     : loop_(loop),
       options_(std::move(options)),
-      watches_(loop, {.endpoint = options_.endpoint, .connections = 1, .timing = options_.timing}),
+      watches_(loop, {.endpoint = options_.endpoint,
+                      .connections = kMostReadConnections,
+                      .timing = options_.timing}),
       urgent_limit_(options_.calls_per_second, options_.burst),
       patient_limit_(options_.calls_per_second, options_.burst),
       troubles_(options_.log, &net::EventLoop::Now) {
@@ -230,7 +236,7 @@ void ApiClient::Send(const std::shared_ptr<Attempt>& attempt) {
                                  : Error{ErrorKind::kUnavailable, std::string(kMayNotSend), {}});
     });
   }
-  ++attempt->count;
+  if (attempt->count++ == 0) attempt->began = net::EventLoop::Now();
   const Call& call = attempt->call;
   net::Request request;
   request.method = call.method;
@@ -263,7 +269,7 @@ void ApiClient::OnAnswer(const std::shared_ptr<Attempt>& attempt, Result<Respons
       if (SendWithOthers(attempt)) return;
     }
     if (response->status == kStatusForbidden) OnForbidden(attempt->call, *response);
-  } else if (unsent) {
+  } else if (unsent && net::EventLoop::Now() - attempt->began < attempt->call.timeout) {
     wait = std::min(kFirstWait * (std::int64_t{1} << std::min(attempt->count, kMostDoublings)),
                     kLongestWait);
   }

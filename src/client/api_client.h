@@ -1,6 +1,6 @@
 // Calls to an API server: plain ones with a whole answer, and streams. Watches and all else that
-// only reads have a connection of their own, so that they are not held up by writes, nor the other
-// way round; and who may not write may still look.
+// only reads have connections of their own, mostly one, so that they are not held up by writes, nor
+// the other way round; and who may not write may still look.
 #pragma once
 
 #include <cstdint>
@@ -88,9 +88,9 @@ class ApiClient {
     // is given up, because somebody else was faster. Empty: it is always wanted.
     std::function<bool()> wanted = {};
   };
-  // What the server has certainly not acted upon (the connection could not be had, or it asks to
-  // come back later) is sent again a few times, and after a 401 once with other credentials, if
-  // there are any; what it may have acted upon is not.
+  // What the server has certainly not acted upon (no connection could be had within the call's
+  // time-out, or it asks to come back later) is sent again a few times, and after a 401 once with
+  // other credentials, if there are any; what it may have acted upon is not.
   using Done = std::function<void(Result<Response> response)>;
   void Send(Call call, Done done);
   // For calls of which only matters whether the server did it.

@@ -14,7 +14,7 @@
 namespace knx::client {
 namespace {
 
-// Takes one connection and whatever comes over it, and never says anything.
+// Takes one connection and whatever comes over it, and never says more than that it is HTTP/2.
 class SilentServer {
  public:
   SilentServer() : listener_(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0)) {
@@ -35,7 +35,7 @@ class SilentServer {
   SilentServer& operator=(const SilentServer&) = delete;
 
   void Read() {
-    if (connection_ < 0) connection_ = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK);
+    if (connection_ < 0) Accept();
     if (connection_ < 0) return;
     std::array<char, 4096> buffer;
     for (;;) {
@@ -50,6 +50,15 @@ class SilentServer {
   bool reset = false;
 
  private:
+  void Accept() {
+    connection_ = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK);
+    if (connection_ < 0) return;
+    constexpr std::array<char, 9> kEmptySettings = {0, 0, 0, 4, 0, 0, 0, 0, 0};
+    // Whoever was there may have gone.
+    [[maybe_unused]] const auto put =
+        send(connection_, kEmptySettings.data(), kEmptySettings.size(), MSG_NOSIGNAL);
+  }
+
   int listener_ = -1, connection_ = -1, port_ = 0;
 };
 

@@ -12,6 +12,7 @@
 #include "client/testing/wire.h"
 #include "client/volume_writer.h"
 #include "net/testing/certificates.h"
+#include "net/testing/heard.h"
 #include "net/testing/run_until.h"
 
 namespace knx::client {
@@ -123,6 +124,43 @@ TEST_F(ApiClientTest, DoesNotSendAgainWhatMayHaveBeenDone) {
   EXPECT_EQ(got.error().kind, ErrorKind::kUnavailable);
   RunFor(loop_, Duration::Milliseconds(100));
   EXPECT_EQ(server_.asked().size(), 1U);
+}
+
+TEST_F(ApiClientTest, WatchesAndCallsFindAPlaceWhereTheServerTakesFewRequestsAtATime) {
+  ApiServer narrow(loop_, {.most_streams = 4});
+  narrow.Otherwise([](ApiServer& server, const ApiServer::Asked& asked) {
+    asked.path == "/call" ? server.http().Answer(asked, 200, "{}")
+                          : server.http().Begin(asked, 200);
+  });
+  ApiClient::Options options = Reach();
+  options.endpoint = narrow.endpoint();
+  api_ = std::make_unique<ApiClient>(loop_, options);
+  constexpr int kWatches = 19;
+  std::vector<std::shared_ptr<net::testing::Heard>> watches;
+  for (int i = 0; i < kWatches; ++i) {
+    watches.push_back(std::make_shared<net::testing::Heard>());
+    api_->Open("/watch", "", std::make_unique<net::testing::HeardSink>(watches.back()));
+  }
+  EXPECT_TRUE(Call({.path = "/call"}).ok());
+  EXPECT_TRUE(RunUntil(loop_, [&] {
+    return std::all_of(watches.begin(), watches.end(),
+                       [](const auto& watch) { return watch->heads == 1; });
+  }));
+  EXPECT_THAT(said_, IsEmpty());
+}
+
+TEST_F(ApiClientTest, ACallThatFindsNoRoomWithinItsTimeIsNotTriedAgain) {
+  ApiServer narrow(loop_, {.most_streams = 1});
+  ApiClient::Options options = Reach();
+  options.endpoint = narrow.endpoint();
+  options.write_connections = 1;
+  api_ = std::make_unique<ApiClient>(loop_, options);
+  api_->Send({.method = "POST", .path = "/never/answered"}, [](const Status&) {});
+  const Status got =
+      Call({.method = "POST", .path = "/second", .timeout = Duration::Milliseconds(50)});
+  EXPECT_THAT(got.error().message, HasSubstr("not sent within 50ms: waited for room: "));
+  EXPECT_EQ(got.error().kind, ErrorKind::kUnavailable);
+  EXPECT_EQ(narrow.asked().size(), 1U);
 }
 
 TEST_F(ApiClientTest, AnAnswerThatIsTooLongIsNone) {

@@ -173,7 +173,6 @@ void Http2Connection::OnConnected() {
   nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE, 0, kConnectionWindow);
   Flush();
   ping_ = loop_.After(timing_.ping_every, [this] { Ping(); });
-  callbacks_.ready();
 }
 
 void Http2Connection::Ping() {
@@ -255,7 +254,7 @@ void Http2Connection::OnClosed(const Error& error) {
 // ---- requests ----
 
 std::size_t Http2Connection::room() const {
-  if (!connected_ || going_away_) return 0;
+  if (!connected_ || going_away_ || !heard_) return 0;
   const std::uint32_t most = std::min(
       nghttp2_session_get_remote_settings(session_, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS),
       kMostStreams);

@@ -20,8 +20,8 @@ namespace knx::net {
 class Http2Connection {
  public:
   struct Callbacks {
-    std::function<void()> ready;               // requests can be sent
-    std::function<void()> room;                // one more request than before can be sent
+    // More requests than before can be sent. First once the server has said how many it takes.
+    std::function<void()> room;
     std::function<void(const Error&)> closed;  // once; the connection can be destroyed then
   };
   struct Timing {
@@ -41,7 +41,7 @@ class Http2Connection {
   StreamId Send(const Request& request, std::unique_ptr<ResponseSink>& sink);
   // The sink hears nothing more, and goes away soon: it may be the one who calls this.
   void Cancel(StreamId stream);
-  // Requests that could be sent now.
+  // Requests that could be sent now; none until the server has said how many it takes.
   [[nodiscard]] std::size_t room() const;
   [[nodiscard]] std::size_t open() const { return streams_.size(); }
   // False: no new requests, ever; those that were sent may still be answered.

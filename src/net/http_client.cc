@@ -1,5 +1,7 @@
 #include "net/http_client.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -31,12 +33,17 @@ HttpClient::HttpClient(EventLoop& loop, Options options)
 HttpClient::~HttpClient() {
   *alive_ = false;
   loop_.Cancel(retry_);
+  loop_.Cancel(look_);
 }
 
 HttpClient::RequestId HttpClient::Send(Request request, std::unique_ptr<ResponseSink> sink) {
-  (request.urgent ? urgent_ : patient_).push_back({++last_, std::move(request), std::move(sink)});
+  const Time now = EventLoop::Now();
+  const Duration longest = LongestWait(request);
+  const RequestId id = ++last_;
+  (request.urgent ? urgent_ : patient_).push_back({id, std::move(request), std::move(sink), now});
   Pump();
-  return last_;
+  if (!urgent_.empty() || !patient_.empty()) LookAgainAt(now + longest);
+  return id;
 }
 
 void HttpClient::Cancel(RequestId id) {
@@ -89,6 +96,7 @@ bool HttpClient::SendNext(Links::iterator link) {
   const Http2Connection::StreamId stream = link->connection->Send(next.request, sink);
   if (stream >= 0) {
     sent_[next.id] = {link, stream};
+    last_sent_ = EventLoop::Now();
   } else {
     next.sink = kept.TakeBack();
     queue.push_front(std::move(next));
@@ -102,7 +110,7 @@ bool HttpClient::Usable(const Link& link) {
 
 void HttpClient::Pump() {
   for (auto link = links_.begin(); link != links_.end(); ++link) {
-    while (link->ready && Usable(*link) && link->connection->room() > 0 && SendNext(link)) {
+    while (Usable(*link) && link->connection->room() > 0 && SendNext(link)) {
     }
   }
   if (!urgent_.empty() || !patient_.empty()) OpenAnother();
@@ -113,7 +121,7 @@ void HttpClient::OpenAnother() {
   std::size_t count = 0;
   for (const Link& link : links_) {
     if (!Usable(link)) continue;
-    if (!link.ready) return;  // one is on the way
+    if (!link.connection->heard()) return;  // one is on the way
     ++count;
   }
   if (count >= options_.connections) return;
@@ -121,14 +129,8 @@ void HttpClient::OpenAnother() {
   link->connection = std::make_unique<Http2Connection>(
       loop_, options_.endpoint, options_.timing,
       Http2Connection::Callbacks{
-          .ready = [this, link] { OnReady(link); },
           .room = [this, link] { OnRoom(link); },
           .closed = [this, link](const Error& error) { OnClosed(link, error); }});
-}
-
-void HttpClient::OnReady(Links::iterator link) {
-  link->ready = true;
-  Pump();
 }
 
 void HttpClient::OnRoom(Links::iterator link) {
@@ -157,6 +159,73 @@ void HttpClient::OnClosed(Links::iterator link, const Error& error) {
       if (!*alive) return;
     }
   }
+}
+
+// ---- who waits for too long ----
+
+Duration HttpClient::LongestWait(const Request& request) const {
+  return request.timeout > Duration{} ? request.timeout : options_.longest_wait;
+}
+
+// Where others are sent, its turn comes; where nobody is, something is wrong.
+Time HttpClient::GivesUpAt(const Waiting& waiting) const {
+  return std::max(waiting.since, last_sent_) + LongestWait(waiting.request);
+}
+
+void HttpClient::LookAgainAt(Time when) {
+  if (look_.valid() && look_.when <= when) return;
+  loop_.Cancel(look_);
+  look_ = loop_.After(when - EventLoop::Now(), [this] {
+    look_ = {};
+    GiveUpWhoIsLate();
+  });
+}
+
+std::optional<HttpClient::Waiting> HttpClient::TakeLate(Time now) {
+  for (std::deque<Waiting>* queue : {&urgent_, &patient_}) {
+    const auto late = std::find_if(queue->begin(), queue->end(), [&](const Waiting& waiting) {
+      return GivesUpAt(waiting) <= now;
+    });
+    if (late == queue->end()) continue;
+    Waiting out = std::move(*late);
+    queue->erase(late);
+    return out;
+  }
+  return std::nullopt;
+}
+
+void HttpClient::GiveUpWhoIsLate() {
+  const Time now = EventLoop::Now();
+  const std::string why = WhyNotSent();
+  const auto alive = alive_;
+  // One at a time: a sink that is told may cancel another.
+  while (auto late = TakeLate(now)) {
+    const Error error{ErrorKind::kUnavailable,
+                      fmt::format("{}: not sent within {}: {}", options_.endpoint.ToString(),
+                                  FormatDuration(LongestWait(late->request)), why),
+                      {}};
+    late->sink->OnDone(error, true);
+    if (!*alive) return;
+  }
+  Time next = kNever;
+  for (const std::deque<Waiting>* queue : {&urgent_, &patient_}) {
+    for (const Waiting& waiting : *queue) next = std::min(next, GivesUpAt(waiting));
+  }
+  if (next != kNever) LookAgainAt(next);
+}
+
+std::string HttpClient::WhyNotSent() const {
+  std::size_t connections = 0, open = 0;
+  for (const Link& link : links_) {
+    if (!Usable(link) || !link.connection->heard()) continue;
+    ++connections;
+    open += link.connection->open();
+  }
+  if (connections == 0) return "waited for a connection";
+  return fmt::format(
+      "waited for room: the server takes no more than {} at a time over {}",
+      open == 1 ? "1 request" : fmt::format("{} requests", open),
+      connections == 1 ? "1 connection" : fmt::format("{} connections", connections));
 }
 
 }  // namespace knx::net

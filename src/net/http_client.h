@@ -1,7 +1,9 @@
-// Requests to one server, over a few connections that are opened when they are needed. Requests
-// wait while there is no room; none is sent twice. When no connection can be had, all that wait are
-// told, and the next attempt is made later and later, so that a server that is down is not stormed.
-// A sink may send and cancel, but never destroy the client.
+// Requests to one server, over a few connections that are opened when they are needed: another one
+// once the server takes no more requests over those that are there. Requests wait while there is no
+// room; none is sent twice. When no connection can be had, all that wait are told, and the next
+// attempt is made later and later, so that a server that is down is not stormed. When nothing could
+// be sent for too long, who waits is told what for. A sink may send and cancel, but never destroy
+// the client.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +11,8 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "net/backoff.h"
 #include "net/event_loop.h"
@@ -24,6 +28,8 @@ class HttpClient {
     Endpoint endpoint;
     std::size_t connections = 1;  // at most, but for those that the server is about to close
     Http2Connection::Timing timing = {};
+    // For room, of requests that have no time-out of their own.
+    Duration longest_wait = Duration::Seconds(30);
   };
   HttpClient(EventLoop& loop, Options options);
   ~HttpClient();
@@ -31,7 +37,8 @@ class HttpClient {
   HttpClient& operator=(const HttpClient&) = delete;
 
   using RequestId = std::uint64_t;
-  // The sink is not called from within.
+  // The sink is not called from within. While nothing at all can be sent the request waits, but not
+  // for longer than its time-out; the time that others before it take does not count.
   RequestId Send(Request request, std::unique_ptr<ResponseSink> sink);
   // The sink hears nothing more, and goes away soon: it may be the one who calls this.
   void Cancel(RequestId id);
@@ -49,10 +56,10 @@ class HttpClient {
     RequestId id;
     Request request;
     std::unique_ptr<ResponseSink> sink;
+    Time since;
   };
   struct Link {
     std::unique_ptr<Http2Connection> connection;
-    bool ready = false;
     bool outdated = false;  // gets no new requests
   };
   using Links = std::list<Link>;
@@ -66,10 +73,15 @@ class HttpClient {
   bool SendNext(Links::iterator link);
   void OpenAnother();
   [[nodiscard]] static bool Usable(const Link& link);
-  void OnReady(Links::iterator link);
   void OnRoom(Links::iterator link);
   void SweepSoon();
   void OnClosed(Links::iterator link, const Error& error);
+  [[nodiscard]] Duration LongestWait(const Request& request) const;
+  [[nodiscard]] Time GivesUpAt(const Waiting& waiting) const;
+  void LookAgainAt(Time when);
+  void GiveUpWhoIsLate();
+  std::optional<Waiting> TakeLate(Time now);
+  [[nodiscard]] std::string WhyNotSent() const;
 
   EventLoop& loop_;
   Options options_;
@@ -77,6 +89,8 @@ class HttpClient {
   std::deque<Waiting> urgent_, patient_;  // waiting
   std::map<RequestId, Sent> sent_;
   RequestId last_ = 0;
+  Time last_sent_;           // when a request last found a place
+  EventLoop::TimerId look_;  // at who has waited for too long
   Backoff backoff_{Duration::Milliseconds(100), Duration::Seconds(5)};  // of attempts to connect
   EventLoop::TimerId retry_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

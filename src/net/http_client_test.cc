@@ -4,58 +4,23 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <set>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "net/testing/heard.h"
-#include "net/testing/http2_server.h"
-#include "net/testing/run_until.h"
+#include "net/testing/client_and_server.h"
 
 namespace knx::net {
 namespace {
 
 using ::testing::HasSubstr;
 using testing::Heard;
-using testing::HeardSink;
-using testing::Http2Server;
 using testing::RunFor;
 using testing::RunUntil;
 
 constexpr std::uint32_t kRefusedStream = 7, kInternalError = 2;
-const std::string kLoopback = "127.0.0.1";
 
-// A client and a server that it talks to, on one loop.
-class HttpClientTest : public ::testing::Test {
- protected:
-  using Asked = Http2Server::Asked;
-
-  void Serve(Http2Server::Options options, std::function<void(const Asked&)> handler) {
-    server_ = std::make_unique<Http2Server>(loop_, std::move(options), std::move(handler));
-  }
-  void Connect(std::size_t connections = 1, Http2Connection::Timing timing = {}) {
-    client_ = std::make_unique<HttpClient>(
-        loop_, HttpClient::Options{.endpoint = {.host = kLoopback, .port = server_->port()},
-                                   .connections = connections,
-                                   .timing = timing});
-  }
-  std::shared_ptr<Heard> Send(Request request) {
-    auto heard = std::make_shared<Heard>();
-    last_id_ = client_->Send(std::move(request), std::make_unique<HeardSink>(heard));
-    return heard;
-  }
-  std::shared_ptr<Heard> Get(std::string path) { return Send({.path = std::move(path)}); }
-  bool Done(const std::vector<std::shared_ptr<Heard>>& all) {
-    return RunUntil(loop_, [&all] {
-      return std::all_of(all.begin(), all.end(), [](const auto& one) { return one->dones > 0; });
-    });
-  }
-
-  EventLoop loop_;
-  std::unique_ptr<Http2Server> server_;
-  std::unique_ptr<HttpClient> client_;
-  HttpClient::RequestId last_id_ = 0;
-};
+class HttpClientTest : public testing::ClientAndServer {};
 
 TEST_F(HttpClientTest, WhatIsNotWantedAnyMoreIsNotSent) {
   std::vector<std::string> paths;
@@ -154,83 +119,6 @@ TEST_F(HttpClientTest, WhatIsAboveTheLastOfAGoAwayWasNotActedUponAndTheRestIsSti
   ASSERT_TRUE(Done({first}));
   EXPECT_EQ(first->body, "late");
   EXPECT_TRUE(RunUntil(loop_, [&] { return server_->connected() == 1; }));
-}
-
-TEST_F(HttpClientTest, WhatWaitedInAConnectionThatGoesAwayWasNotActedUpon) {
-  // The server takes one at a time, which the client learns when it has handed over three.
-  std::vector<Asked> seen;
-  Serve({.most_streams = 1}, [&](const Asked& asked) {
-    seen.push_back(asked);
-    if (seen.size() == 1) server_->GoAway(asked.connection, asked.stream);
-  });
-  Connect();
-  const auto first = Get("/1"), second = Get("/2"), third = Get("/3");
-  ASSERT_TRUE(Done({second, third}));
-  EXPECT_TRUE(second->unsent && third->unsent);
-  EXPECT_EQ(first->dones, 0);
-}
-
-TEST_F(HttpClientTest, KeepsToTheNumberOfRequestsThatTheServerTakesAtATime) {
-  std::vector<Asked> open;
-  std::size_t most_open = 0;
-  Serve({.most_streams = 3}, [&](const Asked& asked) {
-    open.push_back(asked);
-    most_open = std::max(most_open, open.size());
-    loop_.After(Duration::Milliseconds(1), [&, asked] {
-      std::erase_if(open, [&](const Asked& one) { return one.stream == asked.stream; });
-      server_->Answer(asked, 200, "");
-    });
-  });
-  Connect();
-  ASSERT_TRUE(Done({Get("/first")}));
-  std::vector<std::shared_ptr<Heard>> all;
-  for (int i = 0; i < 30; ++i) all.push_back(Get("/"));
-  ASSERT_TRUE(Done(all));
-  for (const auto& one : all) EXPECT_TRUE(one->ok && one->dones == 1);
-  EXPECT_EQ(most_open, 3U);
-}
-
-TEST_F(HttpClientTest, WhereRequestsWaitTheUrgentOnesGoFirst) {
-  std::vector<std::string> order;
-  std::optional<Asked> holding;
-  Serve({.most_streams = 1}, [&](const Asked& asked) {
-    if (asked.path == "/hold") {
-      holding = asked;
-      return;
-    }
-    order.push_back(asked.path);
-    server_->Answer(asked, 200, "");
-  });
-  Connect();
-  ASSERT_TRUE(Done({Get("/first")}));
-  const auto hold = Get("/hold");
-  ASSERT_TRUE(RunUntil(loop_, [&] { return holding.has_value(); }));
-  std::vector<std::shared_ptr<Heard>> all;
-  all.push_back(Send({.path = "/patient", .urgent = false}));
-  all.push_back(Get("/urgent"));
-  server_->Answer(*holding, 200, "");
-  ASSERT_TRUE(Done(all));
-  EXPECT_THAT(order, ::testing::ElementsAre("/first", "/urgent", "/patient"));
-}
-
-TEST_F(HttpClientTest, ManyConnectionsShareTheWork) {
-  std::set<std::uint64_t> used;
-  std::vector<Asked> open;
-  Serve({.most_streams = 2}, [&](const Asked& asked) {
-    used.insert(asked.connection);
-    open.push_back(asked);
-    if (open.size() == 6) {
-      for (const Asked& one : open) server_->Answer(one, 200, "");
-    }
-  });
-  Connect(3);
-  std::vector<std::shared_ptr<Heard>> all;
-  for (std::size_t i = 1; i <= 6; ++i) {
-    all.push_back(Get("/"));
-    ASSERT_TRUE(RunUntil(loop_, [&] { return open.size() == i; }));
-  }
-  ASSERT_TRUE(Done(all));
-  EXPECT_EQ(used.size(), 3U);
 }
 
 TEST_F(HttpClientTest, AConnectionThatIsLostTellsAHundredRequestsOnceEach) {
@@ -407,7 +295,7 @@ TEST_F(HttpClientTest, ANewEndpointGetsTheNewRequestsAndTheOldOneFinishesItsOwn)
   Connect();
   const auto old_one = Get("/old");
   ASSERT_TRUE(RunUntil(loop_, [&] { return first.has_value(); }));
-  client_->Replace({.host = kLoopback, .port = server_->port()});
+  client_->Replace(Where());
   const auto new_one = Get("/new");
   ASSERT_TRUE(Done({new_one}));
   EXPECT_EQ(new_one->body, "of 2");

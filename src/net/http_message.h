@@ -26,7 +26,8 @@ struct Request {
   std::string path = {};  // with the query
   Headers headers = {};   // names in lower case; what HTTP/2 itself needs is added
   std::string body = {};
-  // From being sent until the response is complete. Zero: no limit, as for a watch.
+  // From being sent until the response is complete, and as long again for room to be sent. Zero: no
+  // limit for the response, as for a watch.
   Duration timeout = {};
   // Where requests have to wait, those that are not urgent wait for the others.
   bool urgent = true;

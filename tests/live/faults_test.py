@@ -76,6 +76,13 @@ class Faults(unittest.TestCase):
             plane.create(PODS, pod(f"p{i}", cpu="10m"))
         self.expect_bound(plane, 300)
 
+    def test_a_server_that_takes_few_requests_at_a_time_over_a_connection(self):
+        plane = self.start("--kube-apiserver-flag=--http2-max-streams-per-connection=10")
+        self._stack.enter_context(Scheduler(plane))
+        for i in range(100):
+            plane.create(PODS, pod(f"p{i}", cpu="10m"))
+        self.expect_bound(plane, 100)
+
     def test_history_that_is_compacted_while_nobody_could_look(self):
         plane = self.start("--kube-apiserver-flag=--watch-cache=false",
                            "--kube-apiserver-flag=--etcd-compaction-interval=1s")
