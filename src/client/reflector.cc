@@ -18,6 +18,8 @@ constexpr int kOk = 200, kBadRequest = 400, kForbidden = 403, kMissing = 404, kG
 constexpr int kObjectsInAPage = 1000;
 constexpr Duration kPageTimeout = Duration::Seconds(60);
 constexpr Duration kSayAgainAfter = Duration::Minutes(5);
+// One may be by chance, such as a server that is about to end.
+constexpr int kEarlyEndsToSay = 3;
 
 // The server was set back: it will not reach the place that we know for a long time, or never.
 bool IsFromTheFuture(std::string_view message) {
@@ -43,6 +45,7 @@ class Reflector::Sink final : public net::ResponseSink {
   void OnHead(int status, const net::Headers& headers) override {
     status_ = status;
     json_ = IsJson(headers);
+    if (status_ == kOk) reflector_.OnLetIn();
   }
   void OnData(std::string_view bytes) override {
     if (status_ != kOk) {
@@ -52,7 +55,7 @@ class Reflector::Sink final : public net::ResponseSink {
     json_ ? TakeApart(lines_, bytes) : TakeApart(frames_, bytes);
   }
   void OnDone(const Status& outcome, bool) override {
-    reflector_.OnEnd(outcome, status_, refusal_);
+    reflector_.OnWatchEnd(outcome, status_, refusal_);
   }
 
  private:
@@ -116,15 +119,22 @@ std::string Reflector::Query() const {
 void Reflector::Open() {
   if (!located_) return;
   if (collection_.path.empty()) return OnMissing();
-  heard_something_ = false;
+  if (callbacks_.opened) callbacks_.opened(version_.empty());
+  if (!version_.empty()) return OpenWatch();
+  Begin();
+  telling_all_ = true;
+  ++round_;
+  paging_ = api_.lists_by_pages();
+  paging_ ? AskPage("") : OpenWatch();
+}
+
+void Reflector::Begin() {
+  let_in_ = ending_ = false;
   opened_ = net::EventLoop::Now();
-  if (version_.empty()) {
-    telling_all_ = true;
-    ++round_;
-    paging_ = api_.lists_by_pages();
-    if (paging_) return AskPage("");
-  }
-  if (callbacks_.opened) callbacks_.opened(telling_all_);
+}
+
+void Reflector::OpenWatch() {
+  Begin();
   stream_ = api_.Open(fmt::format("{}?{}", collection_.path, Query()),
                       collection_.json
                           ? "application/json"
@@ -167,7 +177,7 @@ void Reflector::MoveTo(const std::string& path) {
 }
 
 void Reflector::OpenLater() {
-  const bool good = heard_something_ && net::EventLoop::Now() - opened_ >= timing_.long_enough;
+  const bool good = let_in_ && net::EventLoop::Now() - opened_ >= timing_.long_enough;
   if (good) backoff_.Reset();
   retry_ = loop_.After(backoff_.Next(), [this] {
     retry_ = {};
@@ -182,11 +192,30 @@ void Reflector::OnBroken(const Error& error) {
 }
 
 void Reflector::EndSoon() {
+  ending_ = true;
   loop_.Post([this, stream = stream_, alive = alive_] {
     if (!*alive || stream != stream_) return;
     api_.Close(stream_);
     OnEnd(Ok(), kOk, "");
   });
+}
+
+void Reflector::OnWatchEnd(const Status& outcome, int status, const std::string& refusal) {
+  const bool early = net::EventLoop::Now() - opened_ < timing_.long_enough;
+  // A watch that is let in goes on for minutes, whether anything happens or not.
+  if (!early || !outcome.ok() || status != kOk || ending_) {
+    early_ends_ = 0;
+  } else if (++early_ends_ < kEarlyEndsToSay) {
+    CountFailure();
+  } else {
+    Say({ErrorKind::kUnavailable,
+         fmt::format("watches are let in and ended within {}, again and again, so that changes are "
+                     "noticed late; look at what is between us and the API server: a proxy or load "
+                     "balancer that does not pass on answers without an end",
+                     FormatDuration(timing_.long_enough)),
+         {}});
+  }
+  OnEnd(outcome, status, refusal);
 }
 
 void Reflector::OnEnd(const Status& outcome, int status, const std::string& refusal) {
@@ -205,8 +234,10 @@ void Reflector::OnEnd(const Status& outcome, int status, const std::string& refu
   if (status != 0 && status != kOk && status != kGone) {
     const Error error = ErrorOf({status, {}, refusal});
     if (IsFromTheFuture(error.message)) version_.clear();
-    if (status != kForbidden) Say(error);  // which the client says, better
+    // Of a right that is missing the client tells, better.
+    status == kForbidden ? CountFailure() : Say(error);
   } else if (!outcome.ok()) {
+    CountFailure();
     api_.troubles().ReportServer(outcome.error().message);
   }
   OpenLater();
@@ -224,7 +255,12 @@ void Reflector::OnMissing() {
   });
 }
 
+void Reflector::CountFailure() {
+  if (callbacks_.failed) callbacks_.failed();
+}
+
 void Reflector::Say(const Error& error) {
+  CountFailure();
   const Time now = net::EventLoop::Now();
   if (error.message == said_ && now - said_at_ < kSayAgainAfter) return;
   said_ = error.message;
@@ -263,24 +299,26 @@ void Reflector::OnPage(const Result<Response>& response) {
   api_.troubles().ServerWorks();
   version_ = list->resource_version;
   OnInitialEnd();
-  Open();
+  OpenWatch();
 }
 
 // ---- events ----
 
+void Reflector::OnLetIn() {
+  let_in_ = true;
+  api_.troubles().ServerWorks();
+}
+
 void Reflector::OnFrame(std::string_view frame, bool json) {
   auto event = json ? ReadJsonEvent(frame) : k8s::ReadProtoEvent(frame);
   if (!event.ok()) return OnUndecodable(event.error());
-  if (!heard_something_ && !std::holds_alternative<k8s::ApiStatus>(*event)) {
-    heard_something_ = true;
-    api_.troubles().ServerWorks();
-  }
   std::visit([this](auto&& what) { OnEvent(std::forward<decltype(what)>(what)); },
              *std::move(event));
 }
 
 // One warning for many: who wants to know how many looks at the number.
 void Reflector::OnUndecodable(const Error& error) {
+  CountFailure();
   const Time now = net::EventLoop::Now();
   const bool news = undecodable_++ == 0 || now - undecodable_said_at_ >= kSayAgainAfter;
   if (!news) return;

@@ -55,8 +55,12 @@ class Reflector {
     std::function<void(std::string_view collection, const Error&)> trouble;
     // An object that could not be read; it is as if it were not there. Empty: that is trouble.
     std::function<void(const k8s::RefusedObject&)> refused = {};
-    // A watch was opened: everything is told anew, or only what is new. May be empty.
+    // A watch is opened: everything is told anew, by it or by lists before it, or only what is new.
+    // May be empty.
     std::function<void(bool everything)> opened = {};
+    // Every time that a watch or list ended for a bad reason, or brought what is no message. May be
+    // empty.
+    std::function<void()> failed = {};
   };
   Reflector(net::EventLoop& loop, ApiClient& api, Collection collection, Callbacks callbacks,
             const ReflectorTiming& timing = {});
@@ -77,11 +81,14 @@ class Reflector {
   class Sink;
 
   void Open();
+  void OpenWatch();
+  void Begin();
   [[nodiscard]] std::string Query() const;
   [[nodiscard]] std::string Selection() const;
   void AwaitEnd(Duration wait);
   void AskPage(const std::string& continue_token);
   void OnPage(const Result<Response>& response);
+  void OnLetIn();
   void OnFrame(std::string_view frame, bool json);
   void Take(k8s::ChangeType type, k8s::ReceivedObject object);
   void TakeRefused(k8s::ChangeType type, const k8s::RefusedObject& refused);
@@ -94,9 +101,11 @@ class Reflector {
   void OnInitialEnd();
   void OnBroken(const Error& error);
   void EndSoon();
+  void OnWatchEnd(const Status& outcome, int status, const std::string& refusal);
   void OnEnd(const Status& outcome, int status, const std::string& refusal);
   void OnMissing();
   void OpenLater();
+  void CountFailure();
   void Say(const Error& error);
 
   net::EventLoop& loop_;
@@ -121,7 +130,9 @@ class Reflector {
   std::map<std::string, Known> known_;  // by namespace/name
   ReflectorTiming timing_;
   net::Backoff backoff_;
-  bool heard_something_ = false;
+  bool let_in_ = false;  // the server has answered that the watch begins
+  bool ending_ = false;  // we end the watch ourselves
+  int early_ends_ = 0;   // of watches, by the server, in a row
   Time opened_;
   std::uint64_t undecodable_ = 0;
   std::string said_;  // and when

@@ -48,7 +48,9 @@ class ReflectorTest : public ::testing::Test {
             .trouble =
                 [this](std::string_view collection, const Error& error) {
                   troubles_.push_back(fmt::format("{}: {}", collection, error.message));
-                }},
+                },
+            .opened = [this](bool everything) { opened_ += everything ? 'a' : 'n'; },
+            .failed = [this] { ++failures_; }},
         ReflectorTiming{.first_pause = Duration::Milliseconds(10),
                         .longest_pause = Duration::Milliseconds(500),
                         .long_enough = Duration::Milliseconds(30),
@@ -73,6 +75,8 @@ class ReflectorTest : public ::testing::Test {
   net::EventLoop loop_;
   ApiServer server_{loop_};
   std::vector<std::string> told_, said_, troubles_;
+  std::string opened_;  // for all that is there: a; for what is new: n
+  int failures_ = 0;
   std::unique_ptr<ApiClient> api_;
   std::unique_ptr<Reflector> reflector_;
 };
@@ -184,6 +188,34 @@ TEST_F(ReflectorTest, StreamsThatEndAtOnceAreNoStorm) {
   Follow();
   RunFor(loop_, Duration::Seconds(1));
   EXPECT_LE(server_.asked().size(), 10U);
+}
+
+TEST_F(ReflectorTest, AStreamThatWasQuietForLongEnoughIsOpenedAgainSoon) {
+  server_.Otherwise([this](ApiServer& server, const ApiServer::Asked& asked) {
+    server.http().Begin(asked, 200, {{"content-type", ApiServer::kProtobufWatch}});
+    loop_.After(Duration::Milliseconds(40), [&server, asked] { server.http().End(asked); });
+  });
+  Follow();
+  EXPECT_TRUE(
+      RunUntil(loop_, [&] { return server_.asked().size() == 12; }, Duration::Milliseconds(1500)));
+  EXPECT_EQ(failures_, 0);
+}
+
+TEST_F(ReflectorTest, StreamsThatEndAtOnceAgainAndAgainAreSaidOnceAndCounted) {
+  server_.NextWatch(BookmarkEvent("9", true));
+  server_.Otherwise([](ApiServer& server, const ApiServer::Asked& asked) {
+    server.http().Answer(asked, 200, "", {{"content-type", ApiServer::kProtobufWatch}});
+  });
+  Follow();
+  Told(1);
+  RunFor(loop_, Duration::Milliseconds(50));
+  server_.EndWatch();  // which was long enough
+  ASSERT_TRUE(RunUntil(loop_, [&] { return failures_ == 2; }));
+  EXPECT_THAT(troubles_, IsEmpty());
+  ASSERT_TRUE(RunUntil(loop_, [&] { return failures_ == 4; }));
+  EXPECT_THAT(troubles_,
+              ElementsAre(HasSubstr("/api/v1/nodes: watches are let in and ended within 30ms")));
+  EXPECT_EQ(opened_.substr(0, 4), "annn");
 }
 
 TEST_F(ReflectorTest, AServerThatAlwaysForgetsIsNotStormedEither) {
@@ -356,6 +388,7 @@ TEST_F(ReflectorTest, ListsByPagesWhereTheServerDoesNotStreamLists) {
   EXPECT_EQ(Query(1), "limit=1000&fieldSelector=a%3Db%2Cc%21%3Dd");
   EXPECT_EQ(Query(2), "limit=1000&fieldSelector=a%3Db%2Cc%21%3Dd&continue=to%3Dken");
   EXPECT_THAT(Query(3), HasSubstr("&resourceVersion=9"));
+  EXPECT_EQ(opened_, "aa");
   EXPECT_EQ(reflector_->undecodable(), 1U);
   // The next one knows.
   server_.NextAnswer(200, NodeList({{"d", "4", "6"}}, "12", ""));

@@ -96,8 +96,9 @@ void Narrator::WatchOpened(std::string_view path, bool everything) {
   metrics_.WatchOpened(ResourceOf(path), everything);
 }
 
-void Narrator::WatchFailed(std::string_view path, const Error& error) {
-  metrics_.WatchFailed(ResourceOf(path));
+void Narrator::WatchFailed(std::string_view path) { metrics_.WatchFailed(ResourceOf(path)); }
+
+void Narrator::WatchTrouble(std::string_view path, const Error& error) {
   log_.Error("Watch failed", {{"err", error.ToString()}, {"path", path}});
 }
 

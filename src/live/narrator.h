@@ -41,7 +41,9 @@ class Narrator final : public engine::Observer {
 
   // ---- watches ----
   void WatchOpened(std::string_view path, bool everything);
-  void WatchFailed(std::string_view path, const Error& error);
+  void WatchFailed(std::string_view path);
+  // Why; less often than it fails.
+  void WatchTrouble(std::string_view path, const Error& error);
   void ObjectRefused(const k8s::RefusedObject& object);
   void Synced(std::size_t nodes, std::size_t pods);
 

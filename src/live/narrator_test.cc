@@ -213,12 +213,14 @@ TEST_F(NarratorTest, SaysNothingOfWritesThatItHasNoRightTo) {
 TEST_F(NarratorTest, WatchesAndWhatTheyBring) {
   narrator_.WatchOpened("/api/v1/pods", true);
   narrator_.WatchOpened("/api/v1/pods", false);
-  narrator_.WatchFailed("/api/v1/pods", InvalidError("cut"));
+  narrator_.WatchFailed("/api/v1/pods");
+  narrator_.WatchFailed("/api/v1/pods");
+  narrator_.WatchTrouble("/api/v1/pods", InvalidError("cut"));
   narrator_.ObjectRefused({"v1", "Pod", "default", "p", "u", InvalidError("spec: bad")});
   narrator_.Synced(3, 4);
   EXPECT_EQ(Value("kubenexus_watches_opened_total", {{"resource", "pods"}, {"mode", "list"}}), 1);
   EXPECT_EQ(Value("kubenexus_watches_opened_total", {{"resource", "pods"}, {"mode", "resume"}}), 1);
-  EXPECT_EQ(Value("kubenexus_watch_errors_total", {{"resource", "pods"}}), 1);
+  EXPECT_EQ(Value("kubenexus_watch_errors_total", {{"resource", "pods"}}), 2);
   EXPECT_EQ(Value("kubenexus_refused_objects_total", {{"kind", "Pod"}}), 1);
   EXPECT_THAT(Said(), ElementsAre("\"Watch failed\" err=\"cut\" path=\"/api/v1/pods\"\n",
                                   "\"Left out an object that cannot be understood\" "

@@ -81,10 +81,11 @@ void Scheduler::Start() {
             .gone = [this](const k8s::Object& object) { OnGone(object); },
             .synced = [this] { OnSynced(); },
             .trouble = [this](std::string_view what,
-                              const Error& error) { narrator_.WatchFailed(what, error); },
+                              const Error& error) { narrator_.WatchTrouble(what, error); },
             .refused =
                 [this](const k8s::RefusedObject& object) { narrator_.ObjectRefused(object); },
-            .opened = [this, path](bool everything) { narrator_.WatchOpened(path, everything); }}));
+            .opened = [this, path](bool everything) { narrator_.WatchOpened(path, everything); },
+            .failed = [this, path] { narrator_.WatchFailed(path); }}));
     if (collection.optional) discovery_.Guide(std::move(collection), *reflectors_.back());
   }
 }

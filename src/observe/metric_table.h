@@ -132,13 +132,14 @@ inline constexpr MetricSpec kRefusedObjects{
 inline constexpr MetricSpec kWatchesOpened{
     "kubenexus_watches_opened_total",
     kCounter,
-    "Watches that were opened, the first of each included. mode: list (everything is told anew), "
-    "resume (from where the last one ended).",
+    "Watches that were opened, the first of each included. mode: list (everything is told anew, by "
+    "the watch or by lists before it), resume (from where the last one ended).",
     {"resource", "mode"}};
 inline constexpr MetricSpec kWatchTroubles{
     "kubenexus_watch_errors_total",
     kCounter,
-    "Watches that ended for a bad reason or brought what is no message.",
+    "Times that a watch or list ended for a bad reason (refused, cut off, over within a second) or "
+    "brought what is no message.",
     {"resource"}};
 inline constexpr MetricSpec kOvercommittedNodes{"kubenexus_overcommitted_nodes", kGauge,
                                                 "Nodes whose pods ask for more than there is."};
