@@ -62,17 +62,28 @@ void AuthenticationConfig::Read() {
 void AuthenticationConfig::OnAnswer(const Result<Response>& response) {
   const Status outcome = TakeOver(response);
   again_ = loop_.After(outcome.ok() ? options_.again : options_.after_failure, [this] { Read(); });
-  std::string complaint;
-  if (!outcome.ok()) {
-    complaint = fmt::format(
-        "who may vouch for clients cannot be read from the configmap "
-        "kube-system/extension-apiserver-authentication, so {}: {}",
-        known_pem_.empty() ? "their certificates say nothing" : "what was read before still holds",
-        outcome.error().message);
-  }
-  if (!complaint.empty() && complaint != last_complaint_ && options_.log) options_.log(complaint);
+  // Not every API server has one.
+  const bool absent = !outcome.ok() && outcome.error().kind == ErrorKind::kNotFound;
+  std::string complaint = outcome.ok() ? "" : ComplaintOf(outcome.error(), absent);
+  const auto& say = absent ? options_.note : options_.log;
+  if (!complaint.empty() && complaint != last_complaint_ && say) say(complaint);
   last_complaint_ = std::move(complaint);
   if (!std::exchange(answered_, true) && options_.first_read) options_.first_read(outcome);
+}
+
+std::string AuthenticationConfig::ComplaintOf(const Error& error, bool absent) const {
+  const std::string_view so =
+      known_pem_.empty() ? "their certificates say nothing" : "what was read before still holds";
+  if (absent) {
+    return fmt::format(
+        "there is no configmap kube-system/extension-apiserver-authentication that says who may "
+        "vouch for clients, so {}; clients with a token are known all the same",
+        so);
+  }
+  return fmt::format(
+      "who may vouch for clients cannot be read from the configmap "
+      "kube-system/extension-apiserver-authentication, so {}: {}",
+      so, error.message);
 }
 
 Status AuthenticationConfig::TakeOver(const Result<Response>& response) {
@@ -88,7 +99,7 @@ Status AuthenticationConfig::TakeOver(const Result<Response>& response) {
 
 Status AuthenticationConfig::TakeOverClients(const std::map<std::string, std::string>& data) {
   const auto pem = data.find("client-ca-file");
-  if (pem == data.end()) return InvalidError("it has no client-ca-file");
+  if (pem == data.end()) return NotFoundError("it has no client-ca-file");
   if (pem->second == known_pem_) return Ok();
   KNX_TRY(auto authorities, net::ClientAuthorities::Make(pem->second));
   known_pem_ = pem->second;

@@ -28,7 +28,8 @@ class AuthenticationConfig {
     // Told once how the first attempt went; may be empty. Who cannot do without
     // (--authentication-tolerate-lookup-failure=false) gives up here.
     std::function<void(const Status& outcome)> first_read = {};
-    std::function<void(std::string_view line)> log = {};  // what is wrong, once
+    std::function<void(std::string_view line)> log = {};   // what is wrong, once
+    std::function<void(std::string_view line)> note = {};  // that there is no such configmap, once
     Duration again = Duration::Minutes(5);
     Duration after_failure = Duration::Seconds(30);
   };
@@ -41,6 +42,7 @@ class AuthenticationConfig {
 
  private:
   void OnAnswer(const Result<Response>& response);
+  [[nodiscard]] std::string ComplaintOf(const Error& error, bool absent) const;
   Status TakeOver(const Result<Response>& response);
   Status TakeOverClients(const std::map<std::string, std::string>& data);
   Status TakeOverProxies(const std::map<std::string, std::string>& data);

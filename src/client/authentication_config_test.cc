@@ -11,6 +11,7 @@ namespace knx::client {
 namespace {
 
 using net::testing::Authority;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -27,7 +28,7 @@ struct Reading {
   int changes = 0;
   std::vector<TrustedProxies> proxies;
   std::vector<bool> first_reads;
-  std::vector<std::string> logged;
+  std::vector<std::string> logged, noted;
 
   void Run() {
     AuthenticationConfig config(
@@ -43,6 +44,7 @@ struct Reading {
              [this](TrustedProxies trusted) { proxies.push_back(std::move(trusted)); },
          .first_read = [this](const Status& outcome) { first_reads.push_back(outcome.ok()); },
          .log = [this](std::string_view line) { logged.emplace_back(line); },
+         .note = [this](std::string_view line) { noted.emplace_back(line); },
          .again = Duration::Milliseconds(1),
          .after_failure = Duration::Milliseconds(1)});
     config.Read();
@@ -97,6 +99,20 @@ TEST(AuthenticationConfig, WarnsOnceAndGoesOnTrying) {
   EXPECT_THAT(reading.logged,
               ElementsAre(HasSubstr("their certificates say nothing: may not get configmaps"),
                           HasSubstr("what was read before still holds: may not get configmaps")));
+}
+
+TEST(AuthenticationConfig, WhereThereIsNoneThatIsNotedOnceAndNothingIsWrong) {
+  const Authority authority("ca");
+  const Response missing{404, {}, R"({"message":"configmaps \"x\" not found"})"};
+  Reading reading;
+  reading.answers = {missing, missing, ConfigMap(authority.pem()), missing};
+  reading.Run();
+  EXPECT_THAT(reading.logged, IsEmpty());
+  EXPECT_THAT(reading.noted,
+              ElementsAre(AllOf(HasSubstr("there is no configmap"),
+                                HasSubstr("so their certificates say nothing; clients with a "
+                                          "token are known all the same")),
+                          HasSubstr("what was read before still holds")));
 }
 
 TEST(AuthenticationConfig, KeepsWhatIsGoodWhenNonsenseComes) {

@@ -84,9 +84,14 @@ DaemonPages::DaemonPages(net::EventLoop& loop, client::ApiClient& api, Reviewers
       client::AuthenticationConfig::Options{
           .changed = own_clients ? nullptr : std::move(clients),
           .proxies_changed = own_proxies ? nullptr : std::move(proxies),
-          .log = [&log](std::string_view line) {
-            log.Error("Who may vouch for clients cannot be looked up", {{"err", line}});
-          }});
+          .log =
+              [this](std::string_view line) {
+                log_.Error("Who may vouch for clients cannot be looked up", {{"err", line}});
+              },
+          .note =
+              [this](std::string_view line) {
+                log_.Info(0, "Something to mind", {{"remark", line}});
+              }});
 }
 
 Result<std::unique_ptr<DaemonPages>> DaemonPages::Open(net::EventLoop& loop, client::ApiClient& api,
