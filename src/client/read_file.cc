@@ -21,7 +21,7 @@ Error CannotRead(const std::string& path, int code) {
   return InvalidError(std::move(message));
 }
 
-Result<std::string> ReadToEnd(int fd, const std::string& path) {
+Result<std::string> ReadToEnd(int fd, const std::string& path, std::size_t most) {
   std::string text;
   std::array<char, 16384> chunk;
   while (true) {
@@ -30,14 +30,14 @@ Result<std::string> ReadToEnd(int fd, const std::string& path) {
     if (got < 0) return CannotRead(path, errno);
     if (got == 0) return text;
     text.append(chunk.data(), static_cast<std::size_t>(got));
-    if (text.size() > kMaxFileBytes) {
-      return InvalidError(fmt::format("{}: too large: at most {} bytes are allowed",
-                                      Printable(path), kMaxFileBytes));
+    if (text.size() > most) {
+      return InvalidError(
+          fmt::format("{}: too large: at most {} bytes are allowed", Printable(path), most));
     }
   }
 }
 
-Result<std::string> OpenAndRead(const std::string& path, bool only_regular) {
+Result<std::string> OpenAndRead(const std::string& path, bool only_regular, std::size_t most) {
   // O_NONBLOCK: the open itself would wait for the other end of a pipe.
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | (only_regular ? O_NONBLOCK : 0));
   if (fd < 0) return CannotRead(path, errno);
@@ -46,14 +46,19 @@ Result<std::string> OpenAndRead(const std::string& path, bool only_regular) {
     ::close(fd);
     return InvalidError(fmt::format("{}: is not a regular file", Printable(path)));
   }
-  Result<std::string> text = ReadToEnd(fd, path);
+  Result<std::string> text = ReadToEnd(fd, path, most);
   ::close(fd);
   return text;
 }
 
 }  // namespace
 
-Result<std::string> ReadFile(const std::string& path) { return OpenAndRead(path, false); }
-Result<std::string> ReadRegularFile(const std::string& path) { return OpenAndRead(path, true); }
+Result<std::string> ReadFile(const std::string& path) {
+  return OpenAndRead(path, false, kMaxFileBytes);
+}
+
+Result<std::string> ReadRegularFile(const std::string& path, std::size_t most) {
+  return OpenAndRead(path, true, most);
+}
 
 }  // namespace knx::client

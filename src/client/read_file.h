@@ -22,7 +22,7 @@ using FileReader = absl::FunctionRef<Result<std::string>(const std::string& path
 // that kind.
 Result<std::string> ReadFile(const std::string& path);
 
-// The same for a file that is read while others wait: only a regular one is.
-Result<std::string> ReadRegularFile(const std::string& path);
+// The same for a file that is read while others wait: only a regular one is, and not a larger one.
+Result<std::string> ReadRegularFile(const std::string& path, std::size_t most = kMaxFileBytes);
 
 }  // namespace knx::client

@@ -14,6 +14,9 @@ TEST(ReadFile, GivesTheWholeTextOrTheReason) {
   const std::string large(100'000, 'x');
   EXPECT_EQ(*ReadFile(folder.Write("large", large)), large);
   EXPECT_EQ(*ReadRegularFile(folder.Write("large", large)), large);
+  EXPECT_EQ(*ReadRegularFile(folder.path() + "/large", large.size()), large);
+  EXPECT_EQ(ReadRegularFile(folder.path() + "/large", large.size() - 1).error().message,
+            folder.path() + "/large: too large: at most 99999 bytes are allowed");
 
   const auto missing = ReadFile(folder.path() + "/gone");
   ASSERT_FALSE(missing.ok());

@@ -60,7 +60,7 @@ std::string Report(const SchedulerConfiguration& config, const Palette& palette)
 }  // namespace
 
 Result<int> RunConfig(const std::string& file) {
-  KNX_TRY(const std::string text, ReadText(file));
+  KNX_TRY(const std::string text, ReadText(file, framework::kMaxConfigurationBytes));
   KNX_TRY(const SchedulerConfiguration config,
           framework::ReadConfiguration(text, DisplayName(file)));
   KNX_TRY(const auto profiles, framework::BuildProfiles(config, plugins::AllPlugins()));

@@ -68,7 +68,8 @@ Daemon::Daemon(const Parts& parts, DaemonConfiguration configuration, std::strin
   const std::string& file = parts_.options.config_file;
   if (file.empty() || file == kStandardInput) return;
   file_ = std::make_unique<live::FileWatch>(
-      parts_.loop, file, std::move(text), kLookAtFile,
+      parts_.loop, live::FileWatch::File{file, std::move(text), framework::kMaxConfigurationBytes},
+      kLookAtFile,
       live::FileWatch::Callbacks{.changed = [this](const std::string& now) { OnFileChanged(now); },
                                  .unreadable = [this](const Error& error) { OnBadFile(error); }});
 }

@@ -21,14 +21,13 @@ Error FileError(const std::string& name, std::string_view what, int code) {
       fmt::format("{}: {}: {}", name.empty() ? "\"\"" : name, what, std::strerror(code)));
 }
 
-Result<std::string> ReadAll(std::FILE* file, const std::string& name) {
+Result<std::string> ReadAll(std::FILE* file, const std::string& name, std::size_t most) {
   std::string text;
   std::vector<char> chunk(std::size_t{1} << 16);
   while (const std::size_t got = std::fread(chunk.data(), 1, chunk.size(), file)) {
     text.append(chunk.data(), got);
-    if (text.size() > kMaxInputBytes) {
-      return InvalidError(
-          fmt::format("{}: too large: at most {} bytes are allowed", name, kMaxInputBytes));
+    if (text.size() > most) {
+      return InvalidError(fmt::format("{}: too large: at most {} bytes are allowed", name, most));
     }
   }
   if (std::ferror(file) != 0) return FileError(name, "cannot be read", errno);
@@ -49,11 +48,11 @@ std::string DisplayName(const std::string& path) {
   return path == kStandardInput ? "<stdin>" : path;
 }
 
-Result<std::string> ReadText(const std::string& path) {
-  if (path == kStandardInput) return ReadAll(stdin, DisplayName(path));
+Result<std::string> ReadText(const std::string& path, std::size_t most) {
+  if (path == kStandardInput) return ReadAll(stdin, DisplayName(path), most);
   std::FILE* file = std::fopen(path.c_str(), "rbe");
   if (file == nullptr) return FileError(path, "cannot be read", errno);
-  auto text = ReadAll(file, path);
+  auto text = ReadAll(file, path, most);
   std::fclose(file);
   return text;
 }

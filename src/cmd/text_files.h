@@ -25,7 +25,7 @@ inline constexpr std::string_view kStandardInput = "-";
 void OpenStandardStreams();
 
 // The whole text; "-" is standard input.
-Result<std::string> ReadText(const std::string& path);
+Result<std::string> ReadText(const std::string& path, std::size_t most = kMaxInputBytes);
 // How errors name what ReadText reads.
 std::string DisplayName(const std::string& path);
 

@@ -20,11 +20,11 @@ std::optional<std::string> SettledText::Look(std::string text) {
   return text;
 }
 
-FileWatch::FileWatch(net::EventLoop& loop, std::string path, std::string known, Duration every,
-                     Callbacks callbacks)
+FileWatch::FileWatch(net::EventLoop& loop, File file, Duration every, Callbacks callbacks)
     : loop_(loop),
-      path_(std::move(path)),
-      text_(std::move(known)),
+      path_(std::move(file.path)),
+      most_bytes_(file.most_bytes),
+      text_(std::move(file.known)),
       every_(every),
       callbacks_(std::move(callbacks)) {
   Arm();
@@ -36,7 +36,7 @@ void FileWatch::Arm() {
 
 void FileWatch::Look() {
   Arm();
-  auto read = client::ReadRegularFile(path_);
+  auto read = client::ReadRegularFile(path_, most_bytes_);
   if (!read.ok()) {
     if (!std::exchange(told_unreadable_, true)) callbacks_.unreadable(read.error());
     return;

@@ -2,6 +2,7 @@
 // reached through links that now lead elsewhere, as a mounted ConfigMap is.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -33,9 +34,12 @@ class FileWatch {
     // The file cannot be read; told once, until it can.
     std::function<void(const Error&)> unreadable;
   };
-  // `known`: what was read from it before.
-  FileWatch(net::EventLoop& loop, std::string path, std::string known, Duration every,
-            Callbacks callbacks);
+  struct File {
+    std::string path;
+    std::string known;  // what was read from it before
+    std::size_t most_bytes;
+  };
+  FileWatch(net::EventLoop& loop, File file, Duration every, Callbacks callbacks);
   ~FileWatch() { loop_.Cancel(timer_); }
   FileWatch(const FileWatch&) = delete;
   FileWatch& operator=(const FileWatch&) = delete;
@@ -46,6 +50,7 @@ class FileWatch {
 
   net::EventLoop& loop_;
   std::string path_;
+  std::size_t most_bytes_;
   SettledText text_;
   Duration every_;
   Callbacks callbacks_;

@@ -36,7 +36,7 @@ TEST(FileWatch, FollowsTheLinksOfAMountedConfigMap) {
   net::EventLoop loop;
   std::vector<std::string> seen;
   int unreadable = 0;
-  const FileWatch watch(loop, folder / "config.yaml", "..1", Duration::Milliseconds(5),
+  const FileWatch watch(loop, {folder / "config.yaml", "..1", 3}, Duration::Milliseconds(5),
                         {.changed =
                              [&](const std::string& text) {
                                seen.push_back(text);

@@ -229,6 +229,15 @@ class Flags(unittest.TestCase):
         return subprocess.run([PROGRAM, *flags], capture_output=True, text=True, timeout=30,
                               check=False)
 
+    def test_a_file_that_is_too_large_is_refused_at_the_size_that_is_documented(self):
+        with tempfile.NamedTemporaryFile("w") as large:
+            large.write("#" * (1024 * 1024 + 1))
+            large.flush()
+            done = self.run_with(f"--config={large.name}", "--write-config-to=/dev/null")
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stderr, f"kubenexus-scheduler: {large.name}: too large: at most "
+                                      "1048576 bytes are allowed\n")
+
     def test_the_configuration_that_is_written_is_read_alike(self):
         with tempfile.TemporaryDirectory() as folder:
             first, second = pathlib.Path(folder, "1"), pathlib.Path(folder, "2")
