@@ -157,4 +157,14 @@ Error PluginNotStarted(const ExecPlugin& plugin, const Error& reason) {
                      WithHint(plugin, fmt::format("cannot be started: {}", reason.message)));
 }
 
+Error PluginNotAwaited(const ExecPlugin& plugin) {
+  return PluginError(plugin, "ended before it answered, because we are to end");
+}
+
+std::string PluginIsSlow(const ExecPlugin& plugin, Duration timeout) {
+  return PluginError(plugin, fmt::format("has not answered yet; it is waited for, {} at most",
+                                         FormatDuration(timeout)))
+      .message;
+}
+
 }  // namespace knx::client

@@ -28,5 +28,9 @@ Result<ExecCredential> ReadPluginAnswer(const ExecPlugin& plugin, const ChildOut
 
 // The error for a plugin that could not be started.
 Error PluginNotStarted(const ExecPlugin& plugin, const Error& reason);
+// And for one whose answer nobody waits for any more.
+Error PluginNotAwaited(const ExecPlugin& plugin);
+// What to say of one that takes its time.
+std::string PluginIsSlow(const ExecPlugin& plugin, Duration timeout);
 
 }  // namespace knx::client

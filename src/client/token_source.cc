@@ -4,11 +4,13 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "client/authorization.h"
 #include "client/exec_credential.h"
 #include "client/read_file.h"
+#include "net/event_loop.h"
 
 namespace knx::client {
 namespace {
@@ -68,12 +70,25 @@ Result<const Credentials*> TokenSource::Get(Time now) {
   return &current_;
 }
 
-Result<const Credentials*> TokenSource::GetOrWait(Time now) {
+Result<const Credentials*> TokenSource::GetOrWait(Time now, const PluginWait& wait) {
+  const Time slow_at = net::EventLoop::Now() + wait.patience;
+  bool told = !wait.slow;
   while (true) {
     Result<const Credentials*> got = Get(now);
     if (!got.ok() || *got != nullptr) return got;
-    pollfd ready = {.fd = fd(), .events = POLLIN, .revents = 0};
-    ::poll(&ready, 1, -1);
+    const ExecPlugin& plugin = std::get<ExecPlugin>(access_.credential);
+    constexpr std::int64_t kMillisecond = 1'000'000;
+    const std::int64_t left = (slow_at - net::EventLoop::Now()).ns / kMillisecond + 1;
+    if (!told && left <= 0) {
+      wait.slow(PluginIsSlow(plugin, plugin_timeout_));
+      told = true;
+    }
+    pollfd ready[] = {{.fd = fd(), .events = POLLIN, .revents = 0},
+                      {.fd = wait.interrupt, .events = POLLIN, .revents = 0}};
+    ::poll(ready, std::size(ready), told ? -1 : static_cast<int>(left));
+    if (ready[1].revents == 0) continue;
+    plugin_.reset();
+    return PluginNotAwaited(plugin);
   }
 }
 

@@ -13,9 +13,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "base/result.h"
@@ -40,14 +42,22 @@ inline constexpr Duration kMinBetweenRuns = Duration::Seconds(5);
 inline constexpr Duration kFirstPluginPause = Duration::Seconds(1);
 inline constexpr Duration kMaxPluginPause = Duration::Minutes(1);
 
+// How a program waits for a plugin at its start.
+struct PluginWait {
+  int interrupt = -1;  // a descriptor that ends the wait when it becomes readable; -1: none
+  Duration patience = Duration::Seconds(3);
+  std::function<void(std::string_view line)> slow = {};  // told once if it takes longer than that
+};
+
 class TokenSource {
  public:
   explicit TokenSource(ApiAccess access, Duration plugin_timeout = kPluginTimeout);
 
   // What to send now. nullptr: a plugin is running. The pointer is good until the next call.
   Result<const Credentials*> Get(Time now);
-  // The same, but waits for the plugin, as long as its time limit: for the start of a program.
-  Result<const Credentials*> GetOrWait(Time now);
+  // The same, but waits for the plugin, as long as its time limit: for the start of a program. One
+  // that is not waited for any longer is ended.
+  Result<const Credentials*> GetOrWait(Time now, const PluginWait& wait = {});
   // Whether there may be others than those that were given first.
   [[nodiscard]] bool may_change() const {
     return std::holds_alternative<TokenFileCredential>(access_.credential) ||

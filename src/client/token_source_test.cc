@@ -4,8 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
+#include <fstream>
 
 #include "client/testing/files.h"
 
@@ -207,6 +210,33 @@ TEST(TokenSource, SaysWhichPluginIsMissingOrSlow) {
   EXPECT_EQ(HeaderAt(slow, {}),
             fmt::format("credential plugin \"{}\": no answer within 300ms: open the browser",
                         plugin.command));
+}
+
+TEST(TokenSource, SaysThatAPluginIsSlowAndEndsItWhenNobodyWaitsAnyMore) {
+  const TemporaryFolder folder;
+  ExecPlugin plugin;
+  plugin.command = folder.Script("slow", "echo $$ > " + folder.path() + "/pid; sleep 100");
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  std::vector<std::string> said;
+  pid_t pid = 0;
+  const PluginWait wait{.interrupt = ends[0],
+                        .patience = Duration::Milliseconds(50),
+                        .slow = [&](std::string_view line) {
+                          said.emplace_back(line);
+                          while (pid == 0) std::ifstream(folder.path() + "/pid") >> pid;
+                          EXPECT_EQ(::write(ends[1], "x", 1), 1);
+                        }};
+  TokenSource source(With(plugin));
+  const auto got = source.GetOrWait(kStart, wait);
+  ASSERT_FALSE(got.ok());
+  const std::string name = fmt::format("credential plugin \"{}\": ", plugin.command);
+  EXPECT_EQ(got.error().message, name + "ended before it answered, because we are to end");
+  EXPECT_THAT(
+      said, ::testing::ElementsAre(name + "has not answered yet; it is waited for, 1m0s at most"));
+  EXPECT_NE(::kill(pid, 0), 0) << "it is still there";
+  ::close(ends[0]);
+  ::close(ends[1]);
 }
 
 }  // namespace

@@ -48,9 +48,11 @@ Result<client::ApiAccess> FindAccess(const std::string& kubeconfig, const std::s
   return access;
 }
 
-Result<std::unique_ptr<ApiReach>> ApiReach::Open(net::EventLoop& loop, client::ApiAccess access) {
+Result<std::unique_ptr<ApiReach>> ApiReach::Open(net::EventLoop& loop, client::ApiAccess access,
+                                                 const client::PluginWait& wait) {
   std::unique_ptr<ApiReach> out(new ApiReach(std::move(access)));
-  KNX_TRY(const client::Credentials* first, out->source_.GetOrWait(live::SteadyClock::Wall()));
+  KNX_TRY(const client::Credentials* first,
+          out->source_.GetOrWait(live::SteadyClock::Wall(), wait));
   out->credentials_ = std::make_unique<client::CredentialWatch>(loop, out->source_, *first,
                                                                 &live::SteadyClock::Wall);
   client::CredentialWatch& credentials = *out->credentials_;

@@ -23,7 +23,8 @@ Result<client::ApiAccess> FindAccess(const std::string& kubeconfig, const std::s
 class ApiReach {
  public:
   // Waits for a program that gives credentials.
-  static Result<std::unique_ptr<ApiReach>> Open(net::EventLoop& loop, client::ApiAccess access);
+  static Result<std::unique_ptr<ApiReach>> Open(net::EventLoop& loop, client::ApiAccess access,
+                                                const client::PluginWait& wait);
   ApiReach(const ApiReach&) = delete;
   ApiReach& operator=(const ApiReach&) = delete;
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,15 +35,6 @@ std::string HostName() {
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown-host";
 }
 
-// The signals that mean something become something that the loop can wait for.
-int SignalDescriptor() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int signal : {SIGTERM, SIGINT, SIGUSR2}) sigaddset(&signals, signal);
-  sigprocmask(SIG_BLOCK, &signals, nullptr);
-  return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 Status Unavailable(std::string why) { return Error{ErrorKind::kUnavailable, std::move(why), {}}; }
 
 }  // namespace
@@ -75,15 +65,13 @@ Daemon::Daemon(const Parts& parts, DaemonConfiguration configuration, std::strin
 }
 
 int Daemon::Run() {
-  const int signals = SignalDescriptor();
-  parts_.loop.Watch(signals, net::kReadable, [this, signals](std::uint32_t) {
-    signalfd_siginfo which{};
-    if (read(signals, &which, sizeof(which)) == sizeof(which)) {
-      OnSignal(static_cast<int>(which.ssi_signo));
-    }
+  parts_.signals.CatchAll();
+  const int signals = parts_.signals.descriptor();
+  parts_.loop.Watch(signals, net::kReadable, [this](std::uint32_t) {
+    if (const int signal = parts_.signals.Take(); signal != 0) OnSignal(signal);
   });
   parts_.loop.Run();
-  close(signals);
+  parts_.loop.Unwatch(signals);
   return exit_code_;
 }
 
@@ -200,7 +188,8 @@ Status Daemon::Serve() {
     const bool same = *file == config_.client_connection.kubeconfig;
     if (same && parts_.options.master.empty()) file->clear();
   }
-  KNX_TRY(pages_, DaemonPages::Open(parts_.loop, parts_.api, serving, Pages(), parts_.log));
+  KNX_TRY(pages_, DaemonPages::Open({parts_.loop, parts_.log, parts_.api, parts_.plugin_wait},
+                                    serving, Pages()));
   return Ok();
 }
 

@@ -13,6 +13,7 @@
 #include "cmd/daemon_configuration.h"
 #include "cmd/daemon_flags.h"
 #include "cmd/daemon_pages.h"
+#include "cmd/daemon_signals.h"
 #include "live/extender_calls.h"
 #include "live/file_watch.h"
 #include "live/scheduler.h"
@@ -32,6 +33,8 @@ class Daemon {
     observe::SchedulerMetrics& metrics;
     client::ApiClient& api;  // for what is no scheduling
     const DaemonOptions& options;
+    DaemonSignals& signals;
+    const client::PluginWait& plugin_wait;
   };
   // `text`: of the configuration file, to see when it changes.
   Daemon(const Parts& parts, DaemonConfiguration configuration, std::string text,

@@ -30,21 +30,22 @@ live::ServingCertificate::Options CertificateOptions(const ServingOptions& optio
 }  // namespace
 
 // One client for both, if both are looked up in the same place.
-Status DaemonPages::OpenReviewer(net::EventLoop& loop, const std::string& flag,
-                                 const std::string& kubeconfig, observe::Log& log, Reviewers& out) {
+Status DaemonPages::OpenReviewer(const Parts& parts, const std::string& flag,
+                                 const std::string& kubeconfig, Reviewers& out) {
   if (kubeconfig.empty() || out.contains(kubeconfig)) return Ok();
   KNX_TRY(client::ApiAccess access,
           client::ReadKubeconfigs({.paths = {kubeconfig}, .must_exist = true, .origin = flag}, ""));
+  observe::Log& log = parts.log;
   for (const std::string& remark : access.warnings) {
     log.Info(0, "Something to mind", {{"remark", remark}});
   }
   Reviewer made;
-  KNX_TRY(made.reach, ApiReach::Open(loop, std::move(access)));
+  KNX_TRY(made.reach, ApiReach::Open(parts.loop, std::move(access), parts.plugin_wait));
   client::ApiClient::Options reach = made.reach->options();
   reach.log = [&log, flag](std::string_view line) {
     log.Error("Trouble with the API server", {{"err", line}, {"flag", flag}});
   };
-  made.api = std::make_unique<client::ApiClient>(loop, std::move(reach));
+  made.api = std::make_unique<client::ApiClient>(parts.loop, std::move(reach));
   client::ApiClient& api = *made.api;
   made.reach->Follow([&api](const net::Endpoint& endpoint) { api.Replace(endpoint); },
                      [&api](std::string_view what) { api.troubles().Report(what); });
@@ -57,17 +58,17 @@ client::SendCall DaemonPages::SendTo(const std::string& kubeconfig, client::ApiC
   return client::SendThrough(own == reviewers_.end() ? otherwise : *own->second.api);
 }
 
-DaemonPages::DaemonPages(net::EventLoop& loop, client::ApiClient& api, Reviewers reviewers,
-                         const ServingOptions& options, live::ServingPages pages, observe::Log& log)
-    : loop_(loop),
-      log_(log),
+DaemonPages::DaemonPages(const Parts& parts, Reviewers reviewers, const ServingOptions& options,
+                         live::ServingPages pages)
+    : loop_(parts.loop),
+      log_(parts.log),
       reviewers_(std::move(reviewers)),
-      access_(SendTo(options.authentication_kubeconfig, api),
+      access_(SendTo(options.authentication_kubeconfig, parts.api),
               {.always_allow_paths = options.authorization_always_allow_paths,
                .remembered = options.remembered,
-               .authorize = SendTo(options.authorization_kubeconfig, api),
+               .authorize = SendTo(options.authorization_kubeconfig, parts.api),
                .log =
-                   [&log](std::string_view line) {
+                   [&log = parts.log](std::string_view line) {
                      log.Error("Who asks cannot be looked up", {{"err", line}});
                    }}),
       serving_(std::move(pages), &access_) {
@@ -80,7 +81,7 @@ DaemonPages::DaemonPages(net::EventLoop& loop, client::ApiClient& api, Reviewers
     access_.TrustProxies(std::move(trusted));
   };
   authorities_ = std::make_unique<client::AuthenticationConfig>(
-      loop, SendTo(options.authentication_kubeconfig, api),
+      loop_, SendTo(options.authentication_kubeconfig, parts.api),
       client::AuthenticationConfig::Options{
           .changed = own_clients ? nullptr : std::move(clients),
           .proxies_changed = own_proxies ? nullptr : std::move(proxies),
@@ -94,18 +95,17 @@ DaemonPages::DaemonPages(net::EventLoop& loop, client::ApiClient& api, Reviewers
               }});
 }
 
-Result<std::unique_ptr<DaemonPages>> DaemonPages::Open(net::EventLoop& loop, client::ApiClient& api,
+Result<std::unique_ptr<DaemonPages>> DaemonPages::Open(const Parts& parts,
                                                        const ServingOptions& options,
-                                                       live::ServingPages pages,
-                                                       observe::Log& log) {
+                                                       live::ServingPages pages) {
   KNX_TRY_DONE(client::AccessReview::CheckPaths(options.authorization_always_allow_paths));
   Reviewers reviewers;
-  KNX_TRY_DONE(OpenReviewer(loop, "--authentication-kubeconfig", options.authentication_kubeconfig,
-                            log, reviewers));
-  KNX_TRY_DONE(OpenReviewer(loop, "--authorization-kubeconfig", options.authorization_kubeconfig,
-                            log, reviewers));
+  KNX_TRY_DONE(OpenReviewer(parts, "--authentication-kubeconfig", options.authentication_kubeconfig,
+                            reviewers));
+  KNX_TRY_DONE(OpenReviewer(parts, "--authorization-kubeconfig", options.authorization_kubeconfig,
+                            reviewers));
   std::unique_ptr<DaemonPages> out(
-      new DaemonPages(loop, api, std::move(reviewers), options, std::move(pages), log));
+      new DaemonPages(parts, std::move(reviewers), options, std::move(pages)));
   KNX_TRY_DONE(out->Trust(options));
   KNX_TRY_DONE(out->Listen(options));
   return out;

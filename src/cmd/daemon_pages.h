@@ -22,11 +22,17 @@ namespace knx::cmd {
 
 class DaemonPages {
  public:
-  // Listens from now on. `api` is asked who calls and what they may, unless the options name
-  // others.
-  static Result<std::unique_ptr<DaemonPages>> Open(net::EventLoop& loop, client::ApiClient& api,
+  // What it works with; the first three must outlive it.
+  struct Parts {
+    net::EventLoop& loop;
+    observe::Log& log;
+    client::ApiClient& api;  // is asked who calls and what they may, unless the options name others
+    const client::PluginWait& plugin_wait;
+  };
+  // Listens from now on.
+  static Result<std::unique_ptr<DaemonPages>> Open(const Parts& parts,
                                                    const ServingOptions& options,
-                                                   live::ServingPages pages, observe::Log& log);
+                                                   live::ServingPages pages);
   // Nobody new is served; who asks now is still answered.
   void Drain() { server_->Drain(); }
   [[nodiscard]] bool idle() const { return server_->connections() == 0; }
@@ -40,11 +46,11 @@ class DaemonPages {
     std::unique_ptr<client::ApiClient> api;
   };
   using Reviewers = std::map<std::string, Reviewer>;  // by kubeconfig
-  static Status OpenReviewer(net::EventLoop& loop, const std::string& flag,
-                             const std::string& kubeconfig, observe::Log& log, Reviewers& out);
+  static Status OpenReviewer(const Parts& parts, const std::string& flag,
+                             const std::string& kubeconfig, Reviewers& out);
 
-  DaemonPages(net::EventLoop& loop, client::ApiClient& api, Reviewers reviewers,
-              const ServingOptions& options, live::ServingPages pages, observe::Log& log);
+  DaemonPages(const Parts& parts, Reviewers reviewers, const ServingOptions& options,
+              live::ServingPages pages);
   client::SendCall SendTo(const std::string& kubeconfig, client::ApiClient& otherwise);
   Status Trust(const ServingOptions& options);
   Status Listen(const ServingOptions& options);

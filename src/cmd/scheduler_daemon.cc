@@ -16,6 +16,7 @@
 #include "cmd/configuration_document.h"
 #include "cmd/daemon.h"
 #include "cmd/daemon_configuration.h"
+#include "cmd/daemon_signals.h"
 #include "cmd/exit_code.h"
 #include "cmd/text_files.h"
 #include "live/process_metrics.h"
@@ -69,25 +70,22 @@ Status WriteWhole(const std::string& path, std::string_view text) {
   return close(file) == 0 ? Ok() : Status(complain());
 }
 
-Result<int> Run(const DaemonOptions& options) {
-  KNX_TRY(observe::Log log, MakeLog(options.logging));
-  Remark(log, options.warnings);
-  std::string text;
-  if (!options.config_file.empty()) {
-    KNX_TRY(text, ReadText(options.config_file));
-  }
-  KNX_TRY(DaemonConfiguration configuration, ReadDaemonConfiguration(options, text));
-  Remark(log, configuration.warnings);
-  if (!options.write_config_to.empty()) {
-    KNX_TRY_DONE(WriteWhole(options.write_config_to, ConfigurationYaml(configuration.config)));
-    return kExitOk;
-  }
-  KNX_TRY(client::ApiAccess access,
-          FindAccess(configuration.config.client_connection.kubeconfig, options.master));
-  Remark(log, access.warnings);
-  std::signal(SIGPIPE, SIG_IGN);
-  net::EventLoop loop;
-  KNX_TRY(const auto way, ApiReach::Open(loop, std::move(access)));
+// What was read before anything is begun.
+struct Given {
+  const DaemonOptions& options;
+  std::string text;  // of the configuration file
+  DaemonConfiguration configuration;
+  client::ApiAccess access;
+};
+
+Result<int> RunUntilItEnds(Given given, observe::Log& log, DaemonSignals& signals) {
+  const DaemonOptions& options = given.options;
+  KNX_TRY(const auto made, net::EventLoop::Make());
+  net::EventLoop& loop = *made;
+  const client::PluginWait plugin_wait{
+      .interrupt = signals.descriptor(),
+      .slow = [&log](std::string_view line) { Remark(log, {std::string(line)}); }};
+  KNX_TRY(const auto way, ApiReach::Open(loop, std::move(given.access), plugin_wait));
   client::ApiClient::Options reach = way->options();
   // An API server ends the beginning of a watch with a bookmark that may take seconds to come.
   reach.lists_by_pages = !options.feature_gates.Enabled("WatchListClient");
@@ -106,11 +104,11 @@ Result<int> Run(const DaemonOptions& options) {
   log.Info(0, "Starting",
            {{"version", KNX_VERSION},
             {"server", host},
-            {"pods_of", NamesOf(configuration.profiles)},
+            {"pods_of", NamesOf(given.configuration.profiles)},
             {"writes", options.shadow ? "nothing: a shadow" : "bindings"}});
   client::ApiClient api(loop, reach);  // for what is no scheduling
-  Daemon daemon({loop, log, metrics, api, options}, std::move(configuration), std::move(text),
-                std::move(reach));
+  Daemon daemon({loop, log, metrics, api, options, signals, plugin_wait},
+                std::move(given.configuration), std::move(given.text), std::move(reach));
   KNX_TRY_DONE(daemon.Serve());
   way->Follow(
       [&](const net::Endpoint& endpoint) {
@@ -125,8 +123,36 @@ Result<int> Run(const DaemonOptions& options) {
   };
   const client::FirstContact contact(loop, api, way->credentials_may_change(), answered);
   const int code = daemon.Run();
-  log.Flush();
   KNX_TRY_DONE(std::move(reached));
+  return code;
+}
+
+Result<int> Run(const DaemonOptions& options) {
+  KNX_TRY(observe::Log log, MakeLog(options.logging));
+  Remark(log, options.warnings);
+  std::string text;
+  if (!options.config_file.empty()) {
+    KNX_TRY(text, ReadText(options.config_file, framework::kMaxConfigurationBytes));
+  }
+  KNX_TRY(DaemonConfiguration configuration, ReadDaemonConfiguration(options, text));
+  Remark(log, configuration.warnings);
+  if (!options.write_config_to.empty()) {
+    KNX_TRY_DONE(WriteWhole(options.write_config_to, ConfigurationYaml(configuration.config)));
+    return kExitOk;
+  }
+  KNX_TRY(client::ApiAccess access,
+          FindAccess(configuration.config.client_connection.kubeconfig, options.master));
+  Remark(log, access.warnings);
+  std::signal(SIGPIPE, SIG_IGN);
+  KNX_TRY(const auto signals, DaemonSignals::Catch());
+  auto code = RunUntilItEnds(
+      {options, std::move(text), std::move(configuration), std::move(access)}, log, *signals);
+  log.Flush();
+  // Before it could begin.
+  if (!code.ok() && signals->Take() != 0) {
+    log.Info(0, "Asked to end", {{"err", code.error().ToString()}});
+    return kExitOk;
+  }
   return code;
 }
 

@@ -1,5 +1,6 @@
 #include "net/event_loop.h"
 
+#include <fmt/format.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <time.h>
@@ -10,6 +11,7 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
+#include <cstring>
 
 #include "base/check.h"
 
@@ -32,10 +34,6 @@ std::uint32_t FromEpoll(std::uint32_t events) {
 
 }  // namespace
 
-Inbox::Inbox() : wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  KNX_CHECK(wake_ >= 0, "no descriptor left for the event loop");
-}
-
 Inbox::~Inbox() { close(wake_); }
 
 void Inbox::Post(std::function<void()> work) {
@@ -54,8 +52,28 @@ std::vector<std::function<void()>> Inbox::Take() {
   return std::exchange(posted_, {});
 }
 
-EventLoop::EventLoop() : epoll_(epoll_create1(EPOLL_CLOEXEC)) {
-  KNX_CHECK(epoll_ >= 0, "no descriptor left for the event loop");
+Result<EventLoop::Descriptors> EventLoop::OpenDescriptors() {
+  const auto complaint = [] {
+    return Error{
+        ErrorKind::kUnavailable, fmt::format("no event loop: {}", std::strerror(errno)), {}};
+  };
+  Descriptors out;
+  out.epoll = epoll_create1(EPOLL_CLOEXEC);
+  if (out.epoll < 0) return complaint();
+  out.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (out.wake >= 0) return out;
+  const Error error = complaint();
+  close(out.epoll);
+  return error;
+}
+
+Result<std::unique_ptr<EventLoop>> EventLoop::Make() {
+  KNX_TRY(const Descriptors descriptors, OpenDescriptors());
+  return std::unique_ptr<EventLoop>(new EventLoop(descriptors));
+}
+
+EventLoop::EventLoop(const Descriptors& descriptors)
+    : epoll_(descriptors.epoll), inbox_(std::make_shared<Inbox>(descriptors.wake)) {
   // Who writes to a connection that the other side has closed is told so by an error.
   std::signal(SIGPIPE, SIG_IGN);
   Watch(inbox_->descriptor(), kReadable, [this](std::uint32_t) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "base/time.h"
 
 namespace knx::net {
@@ -23,7 +24,8 @@ enum Readiness : std::uint32_t { kReadable = 1, kWritable = 2, kBroken = 4 };
 // put in is never done.
 class Inbox {
  public:
-  Inbox();
+  // Takes over an eventfd.
+  explicit Inbox(int wake) : wake_(wake) {}
   ~Inbox();
   Inbox(const Inbox&) = delete;
   Inbox& operator=(const Inbox&) = delete;
@@ -33,14 +35,17 @@ class Inbox {
   [[nodiscard]] int descriptor() const { return wake_; }  // readable when there is something
 
  private:
-  int wake_ = -1;
+  int wake_;
   std::mutex mutex_;
   std::vector<std::function<void()>> posted_;
 };
 
 class EventLoop {
  public:
-  EventLoop();
+  // An error where the system has no descriptors left.
+  static Result<std::unique_ptr<EventLoop>> Make();
+  // For where it certainly has some.
+  EventLoop() : EventLoop(*OpenDescriptors()) {}
   ~EventLoop();
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
@@ -72,13 +77,18 @@ class EventLoop {
   [[nodiscard]] static Time Now();
 
  private:
+  struct Descriptors {
+    int epoll = -1, wake = -1;
+  };
+  static Result<Descriptors> OpenDescriptors();
+  explicit EventLoop(const Descriptors& descriptors);
   void Tell(int operation, int descriptor, std::uint32_t readiness);
   void FireTimers();
   void DoPosted();
   [[nodiscard]] int WaitMilliseconds() const;
 
-  int epoll_ = -1;
-  std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
+  int epoll_;
+  std::shared_ptr<Inbox> inbox_;
   struct Watched {
     std::uint32_t number = 0;  // of the watch: a descriptor is soon used again, for another one
     std::shared_ptr<Ready> ready;

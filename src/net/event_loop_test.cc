@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <array>
@@ -179,6 +180,28 @@ TEST(Backoff, GrowsToItsLimitAndNeverToNothing) {
   }
   backoff.Reset();
   EXPECT_LE(backoff.Next(), Duration::Milliseconds(100));
+}
+
+TEST(EventLoop, WhereNoDescriptorsAreLeftThatIsAnError) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int lowest = dup(STDERR_FILENO);
+  ASSERT_GE(lowest, 0);
+  close(lowest);
+  // Room for none, then for one of the two.
+  for (const int more : {0, 1}) {
+    rlimit few = before;
+    few.rlim_cur = static_cast<rlim_t>(lowest + more);
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+    const auto loop = EventLoop::Make();
+    setrlimit(RLIMIT_NOFILE, &before);
+    ASSERT_FALSE(loop.ok());
+    EXPECT_EQ(loop.error().message, "no event loop: Too many open files");
+  }
+  EXPECT_TRUE(EventLoop::Make().ok());
+  const int again = dup(STDERR_FILENO);
+  EXPECT_EQ(again, lowest) << "a descriptor was left open";
+  close(again);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "control_plane"))
 
-from control_plane import ControlPlane  # noqa: E402
+from control_plane import ControlPlane, is_running  # noqa: E402
 
 PROGRAM = ROOT / "bin" / "kubenexus-scheduler"
 PODS = "/api/v1/namespaces/default/pods"
@@ -201,12 +201,12 @@ class WrongWay(unittest.TestCase):
                                "No such file or directory")
 
     @contextlib.contextmanager
-    def kubeconfig(self, server, more=""):
+    def kubeconfig(self, server, more="", user="token: abc"):
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as config:
             config.write("apiVersion: v1\nkind: Config\ncurrent-context: a\n"
                          "contexts: [{name: a, context: {cluster: c, user: u}}]\n"
                          f"clusters: [{{name: c, cluster: {{server: '{server}'{more}}}}}]\n"
-                         "users: [{name: u, user: {token: abc}}]\n")
+                         f"users: [{{name: u, user: {{{user}}}}}]\n")
             config.flush()
             yield f"--kubeconfig={config.name}"
 
@@ -231,6 +231,45 @@ class WrongWay(unittest.TestCase):
             self.assertEqual(len(about_it), 1, said)
             self.assertIn(f"waiting for the API server: 127.0.0.1:1{via}: Connection refused",
                           about_it[0])
+
+    def test_with_few_descriptors_one_line_says_so_and_signals_are_heard(self):
+        endings = set()
+        with self.kubeconfig("https://127.0.0.1:1") as flag:
+            for descriptors in range(4, 9):
+                few = subprocess.Popen(
+                    ["sh", "-c", f'ulimit -n {descriptors} && exec "$0" "$@"', PROGRAM,
+                     "--secure-port=0", flag], stderr=subprocess.PIPE, text=True)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    few.wait(timeout=1)
+                few.send_signal(signal.SIGTERM)
+                _, said = few.communicate(timeout=15)
+                endings.add(few.returncode)
+                if few.returncode == 0:
+                    self.assertIn("waiting for the API server: 127.0.0.1:1: ", said)
+                else:
+                    self.assertEqual(few.returncode, 2, said)
+                    self.assertRegex(said.splitlines()[-1],
+                                     "^kubenexus-scheduler: .*: Too many open files$")
+        self.assertEqual(endings, {0, 2})
+
+    def test_a_credential_plugin_that_hangs_is_told_of_and_ends_with_us(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            plugin, log, number = folder / "plugin", folder / "log", folder / "pid"
+            plugin.write_text(f"#!/bin/sh\necho $$ > {number}\nexec sleep 100\n", "ascii")
+            plugin.chmod(0o700)
+            user = ("exec: {apiVersion: client.authentication.k8s.io/v1, "
+                    f"interactiveMode: Never, command: {plugin}}}")
+            with self.kubeconfig("https://127.0.0.1:1", user=user) as flag, \
+                    log.open("w", encoding="utf-8") as out:
+                waiting = subprocess.Popen([PROGRAM, "--secure-port=0", flag], stderr=out)
+                end = time.monotonic() + 15
+                while "has not answered yet; it is waited for" not in log.read_text("utf-8"):
+                    self.assertLess(time.monotonic(), end, log.read_text("utf-8"))
+                    time.sleep(0.1)
+                waiting.send_signal(signal.SIGTERM)
+                self.assertEqual(waiting.wait(timeout=15), 0)
+            self.assertFalse(is_running(int(number.read_text("ascii"))))
 
     def test_what_no_waiting_mends_ends_it_with_one_line(self):
         with ControlPlane("--without=kube-scheduler,kube-controller-manager") as plane:
