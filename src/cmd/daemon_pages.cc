@@ -1,7 +1,9 @@
 #include "cmd/daemon_pages.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "client/kubeconfig.h"
@@ -25,6 +27,18 @@ live::ServingCertificate::Options CertificateOptions(const ServingOptions& optio
   out.min_version = options.tls_min_version;
   out.cipher_suites = options.tls_cipher_suites;
   return out;
+}
+
+// Whoever asks for pages must not take the descriptors that the way to the API server needs.
+net::HttpServerLimits PageLimits() {
+  constexpr rlim_t kShare = 4, kLeast = 2;
+  net::HttpServerLimits limits;
+  rlimit descriptors{};
+  if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0) {
+    limits.connections =
+        std::clamp<rlim_t>(descriptors.rlim_cur / kShare, kLeast, limits.connections);
+  }
+  return limits;
 }
 
 }  // namespace
@@ -136,7 +150,8 @@ Status DaemonPages::Listen(const ServingOptions& options) {
   KNX_TRY(server_, net::HttpServer::Listen(loop_,
                                            {.address = options.bind_address,
                                             .port = options.secure_port,
-                                            .tls = certificate_->tls()},
+                                            .tls = certificate_->tls(),
+                                            .limits = PageLimits()},
                                            serving_.handler()));
   certificate_->Renew(*server_);
   log_.Info(0, "Serving securely", {{"address", options.bind_address}, {"port", server_->port()}});

@@ -19,6 +19,7 @@ namespace {
 constexpr int kBacklog = SOMAXCONN;
 constexpr int kMostAcceptedAtOnce = 32;
 constexpr int kMostPort = 65535;
+constexpr int kMostReadOfDismissed = 4;
 constexpr Duration kUntilNextTry = Duration::Milliseconds(100);
 
 // An address and a port as the system wants them.
@@ -60,6 +61,16 @@ Endpoint ToEndpoint(const SocketAddress& address) {
   out.host = text.data();
   out.port = ntohs(address.v6() ? v6->sin6_port : v4->sin_port);
   return out;
+}
+
+// Of what a client has said already nothing is left unread: else it would hear of a reset rather
+// than of an end.
+void Dismiss(int accepted) {
+  std::array<char, 4096> unread;
+  for (int i = 0; i < kMostReadOfDismissed; ++i) {
+    if (recv(accepted, unread.data(), unread.size(), MSG_DONTWAIT) <= 0) break;
+  }
+  close(accepted);
 }
 
 }  // namespace
@@ -118,7 +129,7 @@ bool HttpServer::AcceptOne() {
       accept4(listener_, address.any(), &address.length, SOCK_NONBLOCK | SOCK_CLOEXEC);
   if (accepted < 0) return errno == ECONNABORTED || errno == EINTR;
   if (connections_.size() >= options_.limits.connections && !MakeRoom()) {
-    close(accepted);
+    Dismiss(accepted);
     return true;
   }
   const HttpServerConnection::Client client{accepted, ToEndpoint(address).ToString(), options_.tls};

@@ -281,6 +281,7 @@ TEST(HttpServer, NobodyMakesRoomWhileBeingServed) {
   while (asked < 2) served.Do([&] { asked = waiting.size(); });
   RawClient refused(served.port());
   EXPECT_EQ(refused.ReceiveAll(), "");
+  EXPECT_TRUE(refused.ended());
   served.Do([&] {
     for (const Responder& respond : waiting) respond({.body = "served"});
   });

@@ -15,12 +15,15 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "control_plane"))
 
+from cable import Cable  # noqa: E402
 from control_plane import ControlPlane  # noqa: E402
+from api_server import documents_of  # noqa: E402
 from live_test import PODS, PROGRAM, Scheduler, node, pod  # noqa: E402
 from running import free_port  # noqa: E402
 from service_account import NAME, NAMESPACE, write_kubeconfig  # noqa: E402
 from texts_test import kube_scheduler  # noqa: E402
 
+METRICS_READER = ROOT / "deploy" / "metrics-reader.yaml"
 WITHOUT_OTHERS = "--without=kube-scheduler,kube-controller-manager"
 CONFIGURATION = """apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
@@ -30,9 +33,12 @@ kind: KubeSchedulerConfiguration
 class Serving(Scheduler):
     """A daemon with its pages on a port of loopback."""
 
-    def __init__(self, plane, *flags):
+    def __init__(self, plane, *flags, descriptors=None):
         self.port = free_port()
         super().__init__(plane, "--bind-address=127.0.0.1", f"--secure-port={self.port}", *flags)
+        if descriptors:
+            few = f'ulimit -n {descriptors} && exec "$0" "$@"'
+            self._command = ["sh", "-c", few, *self._command]
 
     def connect(self):
         # The certificate is the daemon's own: nobody vouches for it.
@@ -94,6 +100,30 @@ class Pages(unittest.TestCase):
                           daemon.get("/metrics/resources", token=self.admin)[1])
             config = json.loads(daemon.get("/configz", token=self.admin)[1])["componentconfig"]
             self.assertEqual(config["profiles"][0]["schedulerName"], "default-scheduler")
+
+    def test_who_has_the_role_of_the_example_may_read_metrics_and_nothing_else(self):
+        for text in documents_of(METRICS_READER.read_text("utf-8")):
+            self.plane.apply(text)
+        account = "/api/v1/namespaces/kube-system/serviceaccounts/kubenexus-metrics-reader"
+        token = self.plane.create(f"{account}/token", {"spec": {}})["status"]["token"]
+        with Serving(self.plane) as daemon:
+            self.wait_until_ready(daemon)
+            for page, status in (("/metrics", 200), ("/metrics/resources", 200), ("/configz", 403)):
+                self.assertEqual(daemon.get(page, token=token)[0], status, page)
+
+    def test_clients_of_the_pages_do_not_take_what_the_way_to_the_server_needs(self):
+        with Cable(self.plane) as cable, \
+                Serving(self.plane, f"--kubeconfig={cable.kubeconfig}", descriptors=48) as daemon:
+            self.wait_until_ready(daemon)
+            greedy = [socket.create_connection(("127.0.0.1", daemon.port)) for _ in range(100)]
+            time.sleep(1)
+            cable.cut()
+            self.plane.create(PODS, pod("after-all"))
+            self.plane.wait_for(f"{PODS}/after-all", lambda p: p["spec"].get("nodeName"))
+            # Who only holds a connection makes room for who asks.
+            self.assertEqual(daemon.get("/livez"), (200, "ok"))
+            for connection in greedy:
+                connection.close()
 
     def test_asked_to_end_it_still_answers_who_asks_but_waits_for_nobody_for_long(self):
         with Serving(self.plane) as daemon:
