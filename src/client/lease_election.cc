@@ -123,15 +123,22 @@ void LeaseElection::OnWritten(const Result<StoredLease>& answer, Time now) {
   if (now >= until) return TryLater(now);
   deadline_ = until;
   state_ = State::kLeading;
+  RenewInTime(now);
+}
+
+// From question to question, so that a slow server does not make renewals rarer than they are meant
+// to be: the deadline counts from the questions, too.
+void LeaseElection::RenewInTime(Time now) {
   next_ = Ask::kRenewal;
-  next_at_ = now + options_.retry_period;
+  next_at_ = std::max(now, asked_at_ + options_.retry_period);
 }
 
 void LeaseElection::TryLater(Time now) {
-  next_ = leading() && seen_any_ ? Ask::kRenewal : Ask::kLook;
-  // A leader hurries; of those that wait, no two should come at the same time.
+  if (leading()) return RenewInTime(now);
+  next_ = Ask::kLook;
+  // No two of those that wait should come at the same time.
   constexpr std::int64_t kParts = 1000, kMostParts = 1200;
-  const auto extra = leading() ? 0 : static_cast<std::int64_t>(Chance() % kMostParts);
+  const auto extra = static_cast<std::int64_t>(Chance() % kMostParts);
   next_at_ = now + options_.retry_period + Duration{options_.retry_period.ns / kParts * extra};
 }
 

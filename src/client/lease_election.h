@@ -51,8 +51,8 @@ class LeaseElection {
     std::string identity;  // no two processes have the same
     Duration lease_duration = Duration::Seconds(15);
     Duration renew_deadline = Duration::Seconds(10);  // less than lease_duration
-    Duration retry_period = Duration::Seconds(2);
-    std::uint64_t seed = 1;  // of the chance in pauses
+    Duration retry_period = Duration::Seconds(2);     // from one renewal to the next
+    std::uint64_t seed = 1;                           // of the chance in pauses
   };
   explicit LeaseElection(Options options)
       : options_(std::move(options)), chance_(options_.seed | 1) {}
@@ -94,6 +94,7 @@ class LeaseElection {
   void See(const StoredLease& lease, Time now);
   void OnLook(const Result<StoredLease>& answer, Time now);
   void OnWritten(const Result<StoredLease>& answer, Time now);
+  void RenewInTime(Time now);
   void TryLater(Time now);
   void LoseIfTooLate(Time now);
   void Lose(std::string why);

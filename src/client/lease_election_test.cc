@@ -65,6 +65,41 @@ TEST_F(LeaseElectionTest, RenewsWithOneCallEveryRetryPeriod) {
   EXPECT_FALSE(election.MayWrite(now + Duration::Seconds(10)));
 }
 
+TEST_F(LeaseElectionTest, ASlowServerDoesNotMakeRenewalsRarer) {
+  struct Case {
+    Duration latency, between;
+  };
+  for (const Case& c : {Case{Duration::Milliseconds(1500), Duration::Seconds(2)},
+                        Case{Duration::Milliseconds(4500), Duration::Milliseconds(4500)},
+                        Case{Duration::Milliseconds(4900), Duration::Milliseconds(4900)}}) {
+    SCOPED_TRACE(FormatDuration(c.latency));
+    server = {};
+    election = LeaseElection({.identity = "me"});
+    Lead();
+    Time sent = now;
+    for (int i = 0; i < 10; ++i) {
+      Pass(election.NextWake() - now);
+      EXPECT_EQ(now - sent, i == 0 ? Duration::Seconds(2) : c.between);
+      sent = now;
+      const auto renewal = Expect(Kind::kUpdate);
+      Pass(c.latency);
+      election.OnAnswer(server.Serve(renewal), now);
+      ASSERT_TRUE(election.MayWrite(now));
+    }
+  }
+}
+
+TEST_F(LeaseElectionTest, ARenewalThatTookLongAndFailedIsRepeatedAtOnce) {
+  Lead();
+  Pass(Duration::Seconds(2));
+  (void)Expect(Kind::kUpdate);
+  Pass(Duration::Seconds(5));
+  election.OnAnswer(Error{ErrorKind::kUnavailable, "no answer in time", {}}, now);
+  EXPECT_EQ(election.NextWake(), now);
+  Ask(Kind::kUpdate);
+  EXPECT_TRUE(election.MayWrite(now + Duration::Seconds(9)));
+}
+
 TEST_F(LeaseElectionTest, TheDeadlineCountsFromWhenTheRenewalWasSent) {
   Lead();
   Pass(Duration::Seconds(2));
