@@ -150,8 +150,8 @@ void Daemon::MakeLease(const framework::LeaderElection& election) {
           .lost = [this](std::string_view why) { OnLost(why); },
           .seen =
               [this, name](std::string_view holder) {
-                parts_.log.Info(0, holder.empty() ? "Nobody leads" : "New leader elected",
-                                {{"lease", name}, {"identity", holder}});
+                if (holder.empty()) return parts_.log.Info(0, "Nobody leads", {{"lease", name}});
+                parts_.log.Info(0, "Waits for the lease", {{"lease", name}, {"heldBy", holder}});
               },
           .trouble =
               [this, name](const Error& error) {

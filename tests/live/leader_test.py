@@ -121,6 +121,9 @@ class Leader(unittest.TestCase):
             with Replica(self.plane, config) as second:
                 self.create_pods("a", 50)
                 self.wait_until(lambda: second.said("\"Knows the cluster\""))
+                self.wait_until(lambda: second.said(
+                    '"Waits for the lease" lease="kube-system/kube-scheduler" heldBy="'
+                    + self.plane.get(LEASE)["spec"]["holderIdentity"]))
                 self.assertEqual(first.end(signal.SIGTERM), 0)
                 self.create_pods("b", 50)
                 # Much less than the lease would last.
