@@ -123,7 +123,8 @@ Pod State::MakeRecord(const k8s::Pod& pod) {
   record.namespace_ = words_.Intern(pod.meta.namespace_);
   record.pod_class = classes_.Acquire(pod.spec, pod.meta, resource_names_);
   record.labels = label_sets_.Acquire(pod.meta.labels);
-  record.kin = kinship_.AcquireKin(record.namespace_, record.labels, ControllerOf(pod.meta));
+  record.kin =
+      kinship_.AcquireKin(record.namespace_, record.labels, cluster::ControllerOf(pod.meta));
   record.priority = pod.spec.priority.value_or(0);
   record.terminating = pod.meta.deleted.has_value();
   record.leaves_by = pod.meta.deleted.value_or(Time{});
