@@ -94,7 +94,7 @@ class GangTable {
   std::deque<Gang> gangs_;
   std::vector<GangId> free_;
   std::map<GangKey, GangId> by_name_;
-  std::map<GangKey, std::int32_t> objects_;  // their groups, and the minimum of each
+  std::map<GangKey, std::int32_t> objects_;         // their groups, and the minimum of each
   std::map<std::string, Past, std::less<>> pasts_;  // by owner
   std::deque<std::string> past_owners_;             // in the order in which they came
 };

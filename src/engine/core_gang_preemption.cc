@@ -66,8 +66,8 @@ std::vector<PodId> Core::RestOfGangs(PodId preemptor, const std::vector<PodId>& 
     if (there < minimum || there - pods >= minimum) continue;
     for (const PodId member : gang.members) {
       const cluster::Pod& pod = state_.pod(member);
-      const bool may_go = pod.node.valid() && !pod.terminating &&
-                          pod.priority < state_.pod(preemptor).priority;
+      const bool may_go =
+          pod.node.valid() && !pod.terminating && pod.priority < state_.pod(preemptor).priority;
       if (may_go && std::find(victims.begin(), victims.end(), member) == victims.end()) {
         rest.push_back(member);
       }

@@ -282,8 +282,8 @@ void Core::CountBound(PodId id, Time now) {
 
 void Core::TellGang(GangId id, GangOutcome outcome, std::size_t pods, Duration waited) const {
   if (options_.observer == nullptr) return;
-  options_.observer->OnGang(
-      state_, {.gang = id, .outcome = outcome, .pods = pods, .waited = waited});
+  options_.observer->OnGang(state_,
+                            {.gang = id, .outcome = outcome, .pods = pods, .waited = waited});
 }
 
 // ---- saying what is missing ----

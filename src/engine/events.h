@@ -79,8 +79,8 @@ struct ExtenderAnswered {
   ExtenderAnswer answer;
 };
 
-using Event = std::variant<NodeUpserted, NodeDeleted, PodUpserted, PodDeleted, ObjectUpserted,
-                           ObjectDeleted, Listed, ActionFinished, QuestionAnswered,
-                           ExtenderAnswered>;
+using Event =
+    std::variant<NodeUpserted, NodeDeleted, PodUpserted, PodDeleted, ObjectUpserted, ObjectDeleted,
+                 Listed, ActionFinished, QuestionAnswered, ExtenderAnswered>;
 
 }  // namespace knx::engine

@@ -76,9 +76,9 @@ void ReportWaitingMembers(const engine::Engine& engine, const Report& report) {
   for (std::uint32_t i = 0; i < state.gangs().id_limit(); ++i) {
     if (!state.gangs().Contains(cluster::GangId{i})) continue;
     const cluster::Gang& gang = state.gangs().Get(cluster::GangId{i});
-    const auto waits = std::count_if(
-        gang.members.begin(), gang.members.end(),
-        [&](cluster::PodId member) { return !state.pod(member).node.valid(); });
+    const auto waits =
+        std::count_if(gang.members.begin(), gang.members.end(),
+                      [&](cluster::PodId member) { return !state.pod(member).node.valid(); });
     if (waits == 0) continue;
     waiting[names.Name(state.words().Text(gang.namespace_))] += static_cast<std::size_t>(waits);
   }

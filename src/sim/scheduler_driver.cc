@@ -72,22 +72,24 @@ SchedulerDriver::SchedulerDriver(Agenda& agenda, Time begin, Store& store, ApiSe
       api_(api),
       timing_(timing),
       setup_(std::move(setup)),
-      pods_(agenda, store, timing,
-            [this](const PodPtr& pod, bool gone) {
-              gone ? told_.OnPodGone(pod->meta.uid) : told_.OnPod(pod);
-              if (gone) invariants_.OnToldGone(pod->meta.uid);
-              const bool succeeded = pod->status.phase == k8s::PodPhase::kSucceeded;
-              Tell(gone ? engine::Event(engine::PodDeleted{pod->meta.uid, succeeded})
-                        : engine::Event(engine::PodUpserted{*pod}));
-            },
-            [this] { Tell(engine::Listed{}); }),
-      nodes_(agenda, store, timing,
-             [this](const NodePtr& node, bool gone) {
-               gone ? told_.OnNodeGone(node->meta.name) : told_.OnNode(node);
-               Tell(gone ? engine::Event(engine::NodeDeleted{node->meta.name})
-                         : engine::Event(engine::NodeUpserted{*node}));
-             },
-             [] {}),
+      pods_(
+          agenda, store, timing,
+          [this](const PodPtr& pod, bool gone) {
+            gone ? told_.OnPodGone(pod->meta.uid) : told_.OnPod(pod);
+            if (gone) invariants_.OnToldGone(pod->meta.uid);
+            const bool succeeded = pod->status.phase == k8s::PodPhase::kSucceeded;
+            Tell(gone ? engine::Event(engine::PodDeleted{pod->meta.uid, succeeded})
+                      : engine::Event(engine::PodUpserted{*pod}));
+          },
+          [this] { Tell(engine::Listed{}); }),
+      nodes_(
+          agenda, store, timing,
+          [this](const NodePtr& node, bool gone) {
+            gone ? told_.OnNodeGone(node->meta.name) : told_.OnNode(node);
+            Tell(gone ? engine::Event(engine::NodeDeleted{node->meta.name})
+                      : engine::Event(engine::NodeUpserted{*node}));
+          },
+          [] {}),
       faults_(seed),
       invariants_(agenda, begin, store, told_, checking),
       log_(keep_log) {

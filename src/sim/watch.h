@@ -62,7 +62,7 @@ class Watch {
     std::uint64_t version = 0;
     Time written;
     Ptr<T> before, after;  // as far as the listener may see them
-    Ptr<T> last;  // as it was written, or as it was when it was removed
+    Ptr<T> last;           // as it was written, or as it was when it was removed
   };
   struct Pending {
     Change change;

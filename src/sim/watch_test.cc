@@ -42,7 +42,8 @@ class WatchTest : public testing::Test, public StoreListener {
   Store store_{agenda_, 7};
   Timing timing_;
   std::string told_;
-  Watch<k8s::Pod> watch_{agenda_, store_, timing_, [this](const PodPtr& pod, bool gone) {
+  Watch<k8s::Pod> watch_{agenda_, store_, timing_,
+                         [this](const PodPtr& pod, bool gone) {
                            const std::string& node = pod->spec.node_name;
                            told_ += (gone ? "-" : "+") + pod->meta.name +
                                     (node.empty() || gone ? "" : "@" + node) + " ";
