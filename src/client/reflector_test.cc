@@ -196,8 +196,7 @@ TEST_F(ReflectorTest, AStreamThatWasQuietForLongEnoughIsOpenedAgainSoon) {
     loop_.After(Duration::Milliseconds(40), [&server, asked] { server.http().End(asked); });
   });
   Follow();
-  EXPECT_TRUE(
-      RunUntil(loop_, [&] { return server_.asked().size() == 12; }, Duration::Milliseconds(1500)));
+  EXPECT_TRUE(RunUntil(loop_, [&] { return server_.asked().size() == 20; }, Duration::Seconds(3)));
   EXPECT_EQ(failures_, 0);
 }
 
@@ -210,9 +209,10 @@ TEST_F(ReflectorTest, StreamsThatEndAtOnceAgainAndAgainAreSaidOnceAndCounted) {
   Told(1);
   RunFor(loop_, Duration::Milliseconds(50));
   server_.EndWatch();  // which was long enough
-  ASSERT_TRUE(RunUntil(loop_, [&] { return failures_ == 2; }));
-  EXPECT_THAT(troubles_, IsEmpty());
-  ASSERT_TRUE(RunUntil(loop_, [&] { return failures_ == 4; }));
+  ASSERT_TRUE(RunUntil(loop_, [&] { return !troubles_.empty(); }));
+  const int before = failures_;
+  EXPECT_GE(before, 3);
+  ASSERT_TRUE(RunUntil(loop_, [&] { return failures_ > before; }));
   EXPECT_THAT(troubles_,
               ElementsAre(HasSubstr("/api/v1/nodes: watches are let in and ended within 30ms")));
   EXPECT_EQ(opened_.substr(0, 4), "annn");

@@ -275,11 +275,11 @@ TEST_F(HttpClientTest, ASinkMayCancelItsOwnRequest) {
 TEST_F(HttpClientTest, AClientThatIsDestroyedLeavesNothingBehindThatFires) {
   Serve({}, [](const Asked&) {});
   Connect();
-  const auto heard = Send({.path = "/", .timeout = Duration::Milliseconds(30)});
+  const auto heard = Send({.path = "/", .timeout = Duration::Milliseconds(300)});
   ASSERT_TRUE(RunUntil(loop_, [&] { return server_->connected() == 1; }));
   Get("/");
   client_.reset();
-  RunFor(loop_, Duration::Milliseconds(60));
+  RunFor(loop_, Duration::Milliseconds(400));
   EXPECT_EQ(heard->dones, 0);
 }
 
