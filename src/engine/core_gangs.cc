@@ -281,7 +281,8 @@ void Core::CountBound(PodId id, Time now) {
 }
 
 void Core::TellGang(GangId id, GangOutcome outcome, std::size_t pods, Duration waited) const {
-  if (options_.observer == nullptr) return;
+  // Its members may have left it on their way.
+  if (options_.observer == nullptr || !state_.gangs().Contains(id)) return;
   options_.observer->OnGang(state_,
                             {.gang = id, .outcome = outcome, .pods = pods, .waited = waited});
 }

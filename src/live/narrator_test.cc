@@ -96,6 +96,24 @@ TEST_F(NarratorTest, SaysAndCountsWhatBecomesOfGangs) {
   metrics_.ReadFrom(nullptr);
 }
 
+TEST_F(NarratorTest, SaysNothingOfAGangThatIsNoneAnyMoreWhenItsPodsAreBound) {
+  engine::testing::Harness harness(Options(&narrator_), engine::testing::GangProfiles());
+  harness.Node(NodeBuilder("n").Has("cpu", "2").Has("pods", "10"));
+  for (const std::string name : {"a", "b"}) {
+    harness.Pod(PodBuilder(name)
+                    .Asks("cpu", "1")
+                    .Label("pod-group.scheduling.kubenexus.io/name", "train")
+                    .Label("pod-group.scheduling.kubenexus.io/min-available", "2"));
+  }
+  harness.Schedule();
+  for (const std::string name : {"a", "b"}) harness.Pod(PodBuilder(name).Asks("cpu", "1"));
+  harness.ScheduleAndBind();
+  EXPECT_EQ(Value("kubenexus_gang_completion_latency_seconds_count",
+                  {{"namespace", "default"}, {"gang_size", "1-8"}}),
+            std::nullopt);
+  EXPECT_EQ(Attempts("scheduled"), 2);
+}
+
 TEST_F(NarratorTest, SaysWhatBecameOfAPod) {
   harness_.Node(NodeBuilder("n").Has("cpu", "1").Has("pods", "10"));
   narrator_.Handled(clock_.now());
