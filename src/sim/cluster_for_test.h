@@ -31,6 +31,21 @@ inline ClusterOptions OptionsForTest(std::uint64_t seed = 1, Saboteur* saboteur 
   return options;
 }
 
+// The same with gangs placed as wholes, and evicted if they stay incomplete.
+inline ClusterOptions GangOptionsForTest(std::uint64_t seed) {
+  ClusterOptions options = OptionsForTest(seed);
+  options.scheduler.make_profiles = [] {
+    auto config = framework::ReadConfiguration(
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+        "profiles:\n- plugins: {queueSort: {enabled: [{name: Coscheduling}]}}\n"
+        "  pluginConfig: [{name: Coscheduling, args: {evictIncomplete: true}}]\n",
+        "gangs");
+    KNX_CHECK(config.ok(), "the profile can be read");
+    return *framework::BuildProfiles(*config, plugins::AllPlugins());
+  };
+  return options;
+}
+
 class ClusterForTest : public Cluster {
  public:
   explicit ClusterForTest(ClusterOptions options = OptionsForTest()) : Cluster(std::move(options)) {

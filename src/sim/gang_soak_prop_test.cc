@@ -19,24 +19,10 @@ constexpr int kNodes = 64;
 constexpr int kCpusOfNode = 8;
 constexpr Duration kPatience = Duration::Seconds(60);
 
-ClusterOptions Options(std::uint64_t seed, bool together) {
-  ClusterOptions options = OptionsForTest(seed);
-  if (!together) return options;
-  options.scheduler.make_profiles = [] {
-    auto config = framework::ReadConfiguration(
-        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
-        "profiles:\n- plugins: {queueSort: {enabled: [{name: Coscheduling}]}}\n"
-        "  pluginConfig: [{name: Coscheduling, args: {evictIncomplete: true}}]\n",
-        "gangs");
-    KNX_CHECK(config.ok(), "the profile can be read");
-    return *framework::BuildProfiles(*config, plugins::AllPlugins());
-  };
-  return options;
-}
-
 class GangLife {
  public:
-  GangLife(std::uint64_t seed, bool together) : random_(seed), cluster_(Options(seed, together)) {}
+  GangLife(std::uint64_t seed, bool together)
+      : random_(seed), cluster_(together ? GangOptionsForTest(seed) : OptionsForTest(seed)) {}
 
   // What went wrong first; empty: nothing did.
   std::string Run(int waves) {

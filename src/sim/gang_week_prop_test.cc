@@ -14,24 +14,9 @@
 namespace knx::sim {
 namespace {
 
-ClusterOptions OptionsOfWeek(std::uint64_t seed) {
-  ClusterOptions options = OptionsForTest(seed);
-  options.keep_log = false;
-  options.scheduler.make_profiles = [] {
-    auto config = framework::ReadConfiguration(
-        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
-        "profiles:\n- plugins: {queueSort: {enabled: [{name: Coscheduling}]}}\n"
-        "  pluginConfig: [{name: Coscheduling, args: {evictIncomplete: true}}]\n",
-        "gangs");
-    KNX_CHECK(config.ok(), "the profile can be read");
-    return *framework::BuildProfiles(*config, plugins::AllPlugins());
-  };
-  return options;
-}
-
 class GangWeek {
  public:
-  explicit GangWeek(std::uint64_t seed) : random_(seed), cluster_(OptionsOfWeek(seed)) {}
+  explicit GangWeek(std::uint64_t seed) : random_(seed), cluster_(GangOptionsForTest(seed)) {}
 
   // What went wrong first; empty: nothing did.
   std::string Live(Duration span) {
