@@ -129,7 +129,7 @@ void Reflector::Open() {
 }
 
 void Reflector::Begin() {
-  let_in_ = ending_ = false;
+  let_in_ = ending_ = brought_news_ = false;
   opened_ = net::EventLoop::Now();
 }
 
@@ -202,8 +202,16 @@ void Reflector::EndSoon() {
 
 void Reflector::OnWatchEnd(const Status& outcome, int status, const std::string& refusal) {
   const bool early = net::EventLoop::Now() - opened_ < timing_.long_enough;
+  const bool by_server = outcome.ok() && status == kOk && !ending_;
+  // A server ends the watches of those that it cannot tell things as fast as they happen.
+  if (by_server && brought_news_ && !telling_all_) {
+    early_ends_ = 0;
+    backoff_.Reset();
+    stream_ = 0;
+    return Open();
+  }
   // A watch that is let in goes on for minutes, whether anything happens or not.
-  if (!early || !outcome.ok() || status != kOk || ending_) {
+  if (!early || !by_server) {
     early_ends_ = 0;
   } else if (++early_ends_ < kEarlyEndsToSay) {
     CountFailure();
@@ -352,6 +360,7 @@ void Reflector::OnEvent(k8s::ObjectChange change) {
   if (telling_all_) {
     heard_ = net::EventLoop::Now();
   } else {
+    brought_news_ |= change.object.resource_version != version_;
     version_ = change.object.resource_version;
   }
   Take(change.type, std::move(change.object));

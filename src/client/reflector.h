@@ -130,9 +130,10 @@ class Reflector {
   std::map<std::string, Known> known_;  // by namespace/name
   ReflectorTiming timing_;
   net::Backoff backoff_;
-  bool let_in_ = false;  // the server has answered that the watch begins
-  bool ending_ = false;  // we end the watch ourselves
-  int early_ends_ = 0;   // of watches, by the server, in a row
+  bool let_in_ = false;        // the server has answered that the watch begins
+  bool ending_ = false;        // we end the watch ourselves
+  bool brought_news_ = false;  // the watch that is open, after everything was told
+  int early_ends_ = 0;         // of watches, by the server, in a row
   Time opened_;
   std::uint64_t undecodable_ = 0;
   std::string said_;  // and when

@@ -1,12 +1,11 @@
 #include "client/reflector.h"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "client/testing/api_server.h"
+#include "client/testing/reflector_test_base.h"
 #include "client/testing/wire.h"
-#include "k8s/kind_name.h"
 #include "net/testing/run_until.h"
 
 namespace knx::client {
@@ -28,58 +27,6 @@ using testing::JsonStatus;
 using testing::NodeEvent;
 using testing::NodeList;
 using ::testing::Not;
-
-class ReflectorTest : public ::testing::Test {
- protected:
-  void Follow(bool optional = false) {
-    api_ = std::make_unique<ApiClient>(
-        loop_,
-        ApiClient::Options{.endpoint = server_.endpoint(),
-                           .log = [this](std::string_view line) { said_.emplace_back(line); }});
-    reflector_ = MakeReflector("/api/v1/nodes", optional);
-  }
-  std::unique_ptr<Reflector> MakeReflector(const std::string& path, bool optional) {
-    auto made = std::make_unique<Reflector>(
-        loop_, *api_, Collection{path, "a=b,c!=d", optional},
-        Reflector::Callbacks{
-            .upserted = [this](k8s::Object object) { Note("+", MetaOf(object)); },
-            .gone = [this](const k8s::Object& object) { Note("-", MetaOf(object)); },
-            .synced = [this] { told_.emplace_back("synced"); },
-            .trouble =
-                [this](std::string_view collection, const Error& error) {
-                  troubles_.push_back(fmt::format("{}: {}", collection, error.message));
-                },
-            .opened = [this](bool everything) { opened_ += everything ? 'a' : 'n'; },
-            .failed = [this] { ++failures_; }},
-        ReflectorTiming{.first_pause = Duration::Milliseconds(10),
-                        .longest_pause = Duration::Milliseconds(500),
-                        .long_enough = Duration::Milliseconds(30),
-                        .look_for_optional = Duration::Milliseconds(50),
-                        .longest_silence = Duration::Milliseconds(200)});
-    if (optional) made->MoveTo(path);
-    return made;
-  }
-  void Note(std::string_view what, const k8s::ObjectMeta& meta) {
-    told_.push_back(fmt::format("{}{}:{}", what, meta.name, meta.uid));
-  }
-  // Waits for so much to have been told, and takes it.
-  std::vector<std::string> Told(std::size_t count) {
-    EXPECT_TRUE(RunUntil(loop_, [&] { return told_.size() >= count; }));
-    return std::exchange(told_, {});
-  }
-  [[nodiscard]] std::string Query(std::size_t request) const {
-    const std::string& path = server_.asked().at(request).path;
-    return path.substr(path.find('?') + 1);
-  }
-
-  net::EventLoop loop_;
-  ApiServer server_{loop_};
-  std::vector<std::string> told_, said_, troubles_;
-  std::string opened_;  // for all that is there: a; for what is new: n
-  int failures_ = 0;
-  std::unique_ptr<ApiClient> api_;
-  std::unique_ptr<Reflector> reflector_;
-};
 
 TEST_F(ReflectorTest, TellsWhatIsThereAndThenWhatChanges) {
   server_.NextWatch(NodeEvent("ADDED", {"a", "1", "5"}) + BookmarkEvent("9", true));
@@ -178,55 +125,6 @@ TEST_F(ReflectorTest, TellsEverythingAnewWhenTheServerHasForgotten) {
     EXPECT_THAT(Told(4), ElementsAre("-b:2", "+b:3", "-a:1", "synced"));
     reflector_.reset();
   }
-}
-
-TEST_F(ReflectorTest, StreamsThatEndAtOnceAreNoStorm) {
-  server_.Otherwise([](ApiServer& server, const ApiServer::Asked& asked) {
-    server.http().Answer(asked, 200, BookmarkEvent("9", true),
-                         {{"content-type", ApiServer::kProtobufWatch}});
-  });
-  Follow();
-  RunFor(loop_, Duration::Seconds(1));
-  EXPECT_LE(server_.asked().size(), 10U);
-}
-
-TEST_F(ReflectorTest, AStreamThatWasQuietForLongEnoughIsOpenedAgainSoon) {
-  server_.Otherwise([this](ApiServer& server, const ApiServer::Asked& asked) {
-    server.http().Begin(asked, 200, {{"content-type", ApiServer::kProtobufWatch}});
-    loop_.After(Duration::Milliseconds(40), [&server, asked] { server.http().End(asked); });
-  });
-  Follow();
-  EXPECT_TRUE(RunUntil(loop_, [&] { return server_.asked().size() == 20; }, Duration::Seconds(3)));
-  EXPECT_EQ(failures_, 0);
-}
-
-TEST_F(ReflectorTest, StreamsThatEndAtOnceAgainAndAgainAreSaidOnceAndCounted) {
-  server_.NextWatch(BookmarkEvent("9", true));
-  server_.Otherwise([](ApiServer& server, const ApiServer::Asked& asked) {
-    server.http().Answer(asked, 200, "", {{"content-type", ApiServer::kProtobufWatch}});
-  });
-  Follow();
-  Told(1);
-  RunFor(loop_, Duration::Milliseconds(50));
-  server_.EndWatch();  // which was long enough
-  ASSERT_TRUE(RunUntil(loop_, [&] { return !troubles_.empty(); }));
-  const int before = failures_;
-  EXPECT_GE(before, 3);
-  ASSERT_TRUE(RunUntil(loop_, [&] { return failures_ > before; }));
-  EXPECT_THAT(troubles_,
-              ElementsAre(HasSubstr("/api/v1/nodes: watches are let in and ended within 30ms")));
-  EXPECT_EQ(opened_.substr(0, 4), "annn");
-}
-
-TEST_F(ReflectorTest, AServerThatAlwaysForgetsIsNotStormedEither) {
-  server_.Otherwise([](ApiServer& server, const ApiServer::Asked& asked) {
-    server.http().Answer(asked, 200, ErrorEvent(410, "Expired", "too old"),
-                         {{"content-type", ApiServer::kProtobufWatch}});
-  });
-  Follow();
-  RunFor(loop_, Duration::Seconds(1));
-  EXPECT_LE(server_.asked().size(), 10U);
-  EXPECT_THAT(troubles_, IsEmpty());
 }
 
 TEST_F(ReflectorTest, LeavesOutWhatCannotBeReadWithOneWarningAndACount) {
