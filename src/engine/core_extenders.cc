@@ -265,7 +265,8 @@ void Core::OnVictims(PodId id, const Extender& extender, const ExtenderAnswer& a
 void Core::Evict(PodId id, Time now) {
   ExtenderRound& round = rounds_.at(id);
   Placement placement = std::move(round.placement);
-  const Preemptor::Candidate* best = placer_.BestCandidate(round.verdicts.candidates);
+  const Preemptor::Candidate* best =
+      placer_.BestCandidate(ProfileOf(id), round.verdicts.candidates);
   if (best == nullptr) {
     placement.message +=
         fmt::format(" {}preemption: no candidate node for preemption", placement.before_preemption);

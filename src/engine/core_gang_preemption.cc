@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/broken_gangs.h"
 #include "engine/core.h"
 
 namespace knx::engine {
@@ -54,17 +55,8 @@ GangRoom Core::FindRoom(PodId id, GangId gang, GangPlanner& planner, Time now) {
 std::vector<PodId> Core::RestOfGangs(PodId preemptor, const std::vector<PodId>& victims) {
   std::vector<PodId> rest;
   if (victims.empty() || !ProfileOf(preemptor).gang_preemption) return rest;
-  std::map<GangId, std::uint32_t> lost;
-  for (const PodId victim : victims) {
-    const GangId gang = state_.gang_of(victim);
-    if (gang.valid() && !state_.pod(victim).terminating) ++lost[gang];
-  }
-  for (const auto& [id, pods] : lost) {
-    const cluster::Gang& gang = state_.gangs().Get(id);
-    const std::uint32_t there = gang.placed + gang.finished;
-    const auto minimum = static_cast<std::uint32_t>(gang.minimum);
-    if (there < minimum || there - pods >= minimum) continue;
-    for (const PodId member : gang.members) {
+  for (const GangId gang : GangsBrokenBy(state_, victims)) {
+    for (const PodId member : state_.gangs().Get(gang).members) {
       const cluster::Pod& pod = state_.pod(member);
       const bool may_go =
           pod.node.valid() && !pod.terminating && pod.priority < state_.pod(preemptor).priority;

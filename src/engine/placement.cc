@@ -366,7 +366,9 @@ void Placer::TryPostFilter(const framework::Profile& profile, PreparedClass& pre
       placement.preempted_by = entry.index;
       placement.tried_preemption = true;
       placement.before_preemption = message.empty() ? "" : message + ", ";
-      result.outcome = Preempt({pod, prepared, rejections, *result.preempt}, placement, extended);
+      const bool minds_gangs = profile.gang_preemption.has_value();
+      result.outcome =
+          Preempt({pod, prepared, rejections, *result.preempt, minds_gangs}, placement, extended);
     } else if (result.outcome.code == Code::kSuccess) {
       placement.nominated = result.nominated;
     }

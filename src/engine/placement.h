@@ -90,8 +90,8 @@ class Placer {
   bool Fits(const framework::Profile& profile, cluster::PodId pod, cluster::NodeRow row);
   // The candidate to be preferred; none if there are none.
   [[nodiscard]] const Preemptor::Candidate* BestCandidate(
-      std::span<const Preemptor::Candidate> candidates) const {
-    return preemptor_.Best(candidates);
+      const framework::Profile& profile, std::span<const Preemptor::Candidate> candidates) const {
+    return preemptor_.Best(candidates, profile.gang_preemption.has_value());
   }
 
   // The same decision, with everything that was said on the way.

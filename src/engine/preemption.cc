@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/broken_gangs.h"
 #include "engine/importance.h"
 
 namespace knx::engine {
@@ -213,7 +214,8 @@ std::int64_t Preemptor::LowestPriority(NodeRow row) {
 const Preemptor::Finding& Preemptor::Examine(const Question& question, Memory& memory,
                                              NodeRow row) {
   Finding& known = memory.findings[row.index];
-  if (known.kind == Finding::Kind::kUnknown || state_.pod(question.pod).nominated == row) {
+  if (known.kind == Finding::Kind::kUnknown || known.ends_members ||
+      state_.pod(question.pod).nominated == row) {
     known = TryNode(question, memory, row, nullptr);
   }
   return known;
@@ -257,6 +259,9 @@ Preemptor::Finding Preemptor::TryNode(const Question& question, Memory& memory, 
   // Who is still gone comes back with the rollback; only the filters have to be told.
   for (const Victim& victim : victims_) question.prepared.PodAdded(victim.id, row);
   state_.Rollback(mark);
+  if (question.minds_gangs && finding.kind == Finding::Kind::kCandidate) {
+    CountBrokenGangs(victims_, finding);
+  }
   return finding;
 }
 
@@ -304,7 +309,8 @@ void Preemptor::MarkViolations() {
 
 // ---- comparing ----
 
-const Preemptor::Candidate* Preemptor::Best(std::span<const Candidate> candidates) const {
+const Preemptor::Candidate* Preemptor::Best(std::span<const Candidate> candidates,
+                                            bool minds_gangs) const {
   const Candidate* best = nullptr;
   Finding best_finding;
   std::vector<Victim> victims;
@@ -313,6 +319,7 @@ const Preemptor::Candidate* Preemptor::Best(std::span<const Candidate> candidate
     for (const PodId id : candidate.victims) victims.push_back({id});
     Finding finding = Summarize(victims);
     finding.violations = candidate.violations;
+    if (minds_gangs) CountBrokenGangs(victims, finding);
     if (best != nullptr && !Better(finding, candidate.node, best_finding, best->node)) continue;
     best = &candidate;
     best_finding = finding;
@@ -338,8 +345,19 @@ Preemptor::Finding Preemptor::Summarize(std::span<const Victim> victims) const {
   return finding;
 }
 
+void Preemptor::CountBrokenGangs(std::span<const Victim> victims, Finding& finding) const {
+  std::vector<PodId> members;
+  for (const Victim& victim : victims) {
+    if (state_.gang_of(victim.id).valid()) members.push_back(victim.id);
+  }
+  if (members.empty()) return;
+  finding.ends_members = true;
+  finding.gangs_broken = static_cast<std::uint32_t>(GangsBrokenBy(state_, members).size());
+}
+
 bool Preemptor::Better(const Finding& a, NodeRow row_a, const Finding& b, NodeRow row_b) const {
   if (a.violations != b.violations) return a.violations < b.violations;
+  if (a.gangs_broken != b.gangs_broken) return a.gangs_broken < b.gangs_broken;
   if (a.highest_priority != b.highest_priority) return a.highest_priority < b.highest_priority;
   if (a.priority_sum != b.priority_sum) return a.priority_sum < b.priority_sum;
   if (a.victims != b.victims) return a.victims < b.victims;

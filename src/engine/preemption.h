@@ -1,6 +1,6 @@
 // Which pods have to go so that a pod fits that fits nowhere, and on which node: exactly
-// kube-scheduler's DefaultPreemption. The plan is tried on the state itself, between a mark and a
-// rollback, and is carried out by whoever asked.
+// kube-scheduler's DefaultPreemption, unless the question minds gangs. The plan is tried on the
+// state itself, between a mark and a rollback, and is carried out by whoever asked.
 //
 // What was found out about a node is remembered for the pods of a class and a priority, and found
 // out again only when something changed there.
@@ -60,6 +60,7 @@ class Preemptor {
     PreparedClass& prepared;  // its class
     framework::Rejections rejections;
     framework::PreemptionArgs args;
+    bool minds_gangs = false;  // of nodes that are alike in budgets, where the fewest gangs break
   };
   struct Answer {
     cluster::NodeRow node;                // invalid: nowhere, and the rest says why
@@ -76,7 +77,8 @@ class Preemptor {
   // compared with the best.
   Answer Find(const Question& question, std::vector<Candidate>* all = nullptr);
   // The one that Find would prefer; none if there are none.
-  [[nodiscard]] const Candidate* Best(std::span<const Candidate> candidates) const;
+  [[nodiscard]] const Candidate* Best(std::span<const Candidate> candidates,
+                                      bool minds_gangs) const;
   // Every node on which room could be made, by name. Nothing is remembered.
   std::vector<Candidate> ListCandidates(const Question& question);
 
@@ -94,6 +96,8 @@ class Preemptor {
     Kind kind = Kind::kUnknown;
     std::uint32_t reasons = 0;  // with kUnfit: position in Memory::reasons
     std::int32_t violations = 0, highest_priority = 0;
+    std::uint32_t gangs_broken = 0;
+    bool ends_members = false;  // of gangs: how many break changes with what happens elsewhere
     std::int64_t priority_sum = 0;
     std::uint32_t victims = 0;
     Time earliest_start;  // of the victims with the highest priority
@@ -129,6 +133,8 @@ class Preemptor {
   void PutBack(const Question& question, cluster::PodId victim, cluster::NodeRow row);
   void MarkViolations();
   [[nodiscard]] Finding Summarize(std::span<const Victim> victims) const;
+  // With all of them in their places.
+  void CountBrokenGangs(std::span<const Victim> victims, Finding& finding) const;
   [[nodiscard]] bool Better(const Finding& a, cluster::NodeRow row_a, const Finding& b,
                             cluster::NodeRow row_b) const;
 
