@@ -386,12 +386,11 @@ void Reflector::TakeRefused(k8s::ChangeType type, const k8s::RefusedObject& refu
   const auto known = known_.find(name);
   if (known == known_.end() || known->second.uid != refused.uid) return;
   known->second.round = round_;
-  if (type != k8s::ChangeType::kDeleted) return;
-  Forget(known->first, known->second);
-  known_.erase(known);
+  if (type == k8s::ChangeType::kDeleted) LeaveOut(name);
 }
 
 void Reflector::OnUpserted(k8s::Object object) {
+  if (collection_.left_out && collection_.left_out(object)) return LeaveOut(KeyOf(object));
   Known& known = known_[KeyOf(object)];
   known.round = round_;
   // One that was deleted and made again while nobody watched is another one.
@@ -403,6 +402,13 @@ void Reflector::OnUpserted(k8s::Object object) {
   known.object = many ? nullptr : std::make_unique<const k8s::Object>(object);
   is_pods_ = std::holds_alternative<k8s::Pod>(object);
   callbacks_.upserted(std::move(object));
+}
+
+void Reflector::LeaveOut(const std::string& key) {
+  const auto known = known_.find(key);
+  if (known == known_.end()) return;
+  Forget(known->first, known->second);
+  known_.erase(known);
 }
 
 void Reflector::OnDeleted(const k8s::Object& object) {

@@ -30,6 +30,9 @@ struct Collection {
   std::vector<std::string> older_versions = {};  // where `path` is not there; the best one first
   // Asked for in JSON: its numbers in protobuf differ from version to version.
   bool json = false;
+  // Objects for which this is true are as if they were not there, as far as no field selector can
+  // say so. May be empty.
+  std::function<bool(const k8s::Object&)> left_out = {};
 };
 
 struct ReflectorTiming {
@@ -97,6 +100,7 @@ class Reflector {
   void OnEvent(const k8s::Bookmark& bookmark);
   void OnEvent(const k8s::ApiStatus& status);
   void OnUpserted(k8s::Object object);
+  void LeaveOut(const std::string& key);
   void OnDeleted(const k8s::Object& object);
   void OnInitialEnd();
   void OnBroken(const Error& error);

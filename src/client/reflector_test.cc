@@ -42,6 +42,14 @@ TEST_F(ReflectorTest, TellsWhatIsThereAndThenWhatChanges) {
   EXPECT_EQ(reflector_->resource_version(), "13");
 }
 
+TEST_F(ReflectorTest, WhatIsLeftOutIsAsIfItWereNotThere) {
+  left_out_ = [](const k8s::Object& object) { return MetaOf(object).uid == "9"; };
+  server_.NextWatch(NodeEvent("ADDED", {"a", "1", "5"}) + NodeEvent("ADDED", {"x", "9", "6"}) +
+                    BookmarkEvent("9", true) + NodeEvent("MODIFIED", {"a", "9", "11"}));
+  Follow();
+  EXPECT_THAT(Told(3), ElementsAre("+a:1", "synced", "-a:1"));
+}
+
 TEST_F(ReflectorTest, ReadsFramesThatAreCutAnywhere) {
   const std::string all = NodeEvent("ADDED", {"a", "1", "5"}) + BookmarkEvent("9", true) +
                           NodeEvent("ADDED", {"b", "2", "6"});

@@ -1,6 +1,6 @@
 #include "cluster/gang_table.h"
 
-#include <algorithm>
+#include <utility>
 
 namespace knx::cluster {
 namespace {
@@ -27,7 +27,7 @@ std::size_t MapBytes(const Map& map) {
 
 }  // namespace
 
-GangId GangTable::Join(const GangKey& key, PodId pod, std::string_view owner) {
+GangId GangTable::Join(const GangKey& key, PodId pod, Time begun) {
   const auto [known, fresh] = by_name_.try_emplace(key);
   if (fresh) {
     if (free_.empty()) {
@@ -42,32 +42,53 @@ GangId GangTable::Join(const GangKey& key, PodId pod, std::string_view owner) {
     made.source = key.source;
     made.name = key.name;
     if (key.source != GangSource::kPod) made.minimum = MinimumByObject(made);
-    const auto past = pasts_.find(owner);
-    if (past != pasts_.end() && past->second.key == key) made.finished = past->second.finished;
   }
-  gangs_[known->second.index].members.push_back(pod);
+  Gang& gang = gangs_[known->second.index];
+  gang.members.push_back(pod);
+  // With nobody of the run before left, this is another.
+  if (gang.placed == 0) gang.finished_and_gone = 0;
+  SetBegun(known->second, std::min(gang.begun, begun));
   return known->second;
 }
 
-void GangTable::Leave(GangId id, PodId pod, std::string_view owner) {
+void GangTable::Leave(GangId id, PodId pod) {
   Gang& gang = gangs_[id.index];
   gang.members.erase(std::find(gang.members.begin(), gang.members.end(), pod));
   if (!gang.members.empty()) return;
-  if (gang.finished > 0 && !owner.empty()) Remember(gang, owner);
-  by_name_.erase({gang.namespace_, gang.source, gang.name});
+  by_name_.erase(gang.key());
   gang = {};
   free_.push_back(id);
 }
 
-void GangTable::Remember(const Gang& gang, std::string_view owner) {
-  const auto [past, fresh] = pasts_.try_emplace(std::string(owner));
-  past->second = {{gang.namespace_, gang.source, gang.name}, gang.finished};
-  if (!fresh) return;
-  past_owners_.emplace_back(owner);
-  if (past_owners_.size() <= kMostPasts) return;
-  pasts_.erase(past_owners_.front());
-  past_owners_.pop_front();
+// ---- who has finished ----
+
+void GangTable::SetBegun(GangId id, Time begun) {
+  Gang& gang = gangs_[id.index];
+  gang.begun = begun;
+  gang.finished = gang.finished_and_gone + finished_.Count(gang.key(), begun);
 }
+
+GangId GangTable::Find(const GangKey& key) const {
+  const auto known = by_name_.find(key);
+  return known == by_name_.end() ? GangId{} : known->second;
+}
+
+GangId GangTable::AddFinished(const GangKey& key, FinishedMember pod) {
+  return finished_.Add(key, std::move(pod)) ? Find(key) : GangId{};
+}
+
+GangId GangTable::RemoveFinished(const std::string& uid) {
+  const auto removed = finished_.Remove(uid);
+  if (!removed) return {};
+  const GangId id = Find(removed->key);
+  if (!id.valid()) return {};
+  Gang& gang = gangs_[id.index];
+  if (gang.placed > 0 && removed->last_run >= gang.begun) ++gang.finished_and_gone;
+  SetBegun(id, gang.begun);
+  return id;
+}
+
+// ---- objects ----
 
 void GangTable::SetObject(const GangKey& object, Groups groups) {
   const auto [first, last] = EntriesOf(objects_, object);
@@ -98,9 +119,7 @@ std::size_t GangTable::bytes() const {
   for (const Gang& gang : gangs_) {
     total += gang.members.capacity() * sizeof(PodId) + gang.name.size();
   }
-  constexpr std::size_t kUid = 36;
-  total += pasts_.size() * (sizeof(Past) + 2 * (sizeof(std::string) + kUid));
-  return total + MapBytes(by_name_) + MapBytes(objects_);
+  return total + MapBytes(by_name_) + MapBytes(objects_) + finished_.bytes();
 }
 
 }  // namespace knx::cluster

@@ -3,6 +3,7 @@
 // object that they name, which may come before or after them and may go.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -14,18 +15,13 @@
 #include <vector>
 
 #include "base/symbol.h"
+#include "base/time.h"
+#include "cluster/finished_members.h"
 #include "cluster/gang_declaration.h"
+#include "cluster/gang_key.h"
 #include "cluster/ids.h"
 
 namespace knx::cluster {
-
-struct GangKey {
-  Symbol namespace_;
-  GangSource source = GangSource::kPod;
-  std::string name;
-  friend bool operator==(const GangKey&, const GangKey&) = default;
-  friend auto operator<=>(const GangKey&, const GangKey&) = default;
-};
 
 struct Gang {
   // As a minimum: the object that would say it is not there.
@@ -39,11 +35,13 @@ struct Gang {
   // declares: which of them comes first makes no difference.
   std::int32_t minimum = 0;
   std::uint32_t placed = 0;  // members that have a place and are not about to leave it
-  // Pods that were members and have done their work, since there were members last. Nobody has to
-  // start in their stead.
+  Time begun = kNever;       // the first of this run was made then, as far as is known
+  // Pods of this run that have done their work. Nobody has to start in their stead.
   std::uint32_t finished = 0;
+  std::uint32_t finished_and_gone = 0;  // of those, so many are not there any more
 
   [[nodiscard]] bool awaits_object() const { return minimum == kNoObject; }
+  [[nodiscard]] GangKey key() const { return {namespace_, source, name}; }
 };
 
 class GangTable {
@@ -52,14 +50,24 @@ class GangTable {
   GangTable(const GangTable&) = delete;
   GangTable& operator=(const GangTable&) = delete;
 
-  // `owner`: the uid of what makes the pod, empty if nothing does.
-  GangId Join(const GangKey& key, PodId pod, std::string_view owner = {});
-  // A gang without members is forgotten, but for how many of one owner have done their work: the
-  // owner may make one more that failed.
-  void Leave(GangId id, PodId pod, std::string_view owner = {});
+  // `begun`: when the run began that the pod belongs to, see BegunBy.
+  GangId Join(const GangKey& key, PodId pod, Time begun = kNever);
+  // A gang without members is forgotten.
+  void Leave(GangId id, PodId pod);
+  // When the run began that a pod belongs to: with the pod, or with another of its owner.
+  [[nodiscard]] Time BegunBy(const GangKey& key, std::string_view owner, Time created) const {
+    return std::min(created, finished_.BegunBy(key, owner));
+  }
+  // When it began, as its members say; what has finished is counted anew.
+  void SetBegun(GangId id, Time begun);
+  // Somebody has finished that is still there, in this run or in one before.
+  [[nodiscard]] bool HasFinished(const GangKey& key) const { return finished_.Contains(key); }
+  // A pod of a gang has done its work. The gang, invalid if it has no members or knew of it.
+  GangId AddFinished(const GangKey& key, FinishedMember pod);
+  // One that had is gone. It stays counted as long as somebody of its run has a place.
+  GangId RemoveFinished(const std::string& uid);
   // Of a gang without an object.
   void SetMinimum(GangId id, std::int32_t minimum) { gangs_[id.index].minimum = minimum; }
-  void CountFinished(GangId id, std::uint32_t pods = 1) { gangs_[id.index].finished += pods; }
   void CountPlaced(GangId id, int sign) {
     gangs_[id.index].placed += static_cast<std::uint32_t>(sign);
   }
@@ -82,21 +90,13 @@ class GangTable {
   [[nodiscard]] std::size_t bytes() const;
 
  private:
-  // Of a gang without members.
-  struct Past {
-    GangKey key;
-    std::uint32_t finished = 0;
-  };
-  static constexpr std::size_t kMostPasts = 10'000;  // the oldest are forgotten
-
-  void Remember(const Gang& gang, std::string_view owner);
+  [[nodiscard]] GangId Find(const GangKey& key) const;
 
   std::deque<Gang> gangs_;
   std::vector<GangId> free_;
   std::map<GangKey, GangId> by_name_;
-  std::map<GangKey, std::int32_t> objects_;         // their groups, and the minimum of each
-  std::map<std::string, Past, std::less<>> pasts_;  // by owner
-  std::deque<std::string> past_owners_;             // in the order in which they came
+  std::map<GangKey, std::int32_t> objects_;  // their groups, and the minimum of each
+  FinishedMembers finished_;
 };
 
 }  // namespace knx::cluster

@@ -167,48 +167,6 @@ PodId State::AddPod(const k8s::Pod& pod) {
   return id;
 }
 
-void State::JoinGang(PodId id) {
-  Pod& pod = pods_.Edit(id);
-  if (!pod.gang->declared.problem.empty()) return;
-  const GangDeclaration& declared = pod.gang->declared;
-  const GangId gang = pod.gang->id =
-      gangs_.Join({pod.namespace_, declared.source, declared.name}, id, pod.gang->owner);
-  if (declared.source != GangSource::kPod) return;
-  gangs_.SetMinimum(gang, std::max(gangs_.Get(gang).minimum, declared.minimum));
-}
-
-void State::LeaveGang(PodId id) {
-  const GangId gang = named_gang_of(id);
-  if (!gang.valid()) return;
-  gangs_.Leave(gang, id, pods_.Get(id).gang->owner);
-  if (gangs_.Contains(gang)) gangs_.SetMinimum(gang, CountGangMinimum(gang));
-}
-
-std::int32_t State::CountGangMinimum(GangId id) const {
-  const Gang& gang = gangs_.Get(id);
-  if (gang.source != GangSource::kPod) return gangs_.MinimumByObject(gang);
-  std::int32_t minimum = 0;
-  for (const PodId member : gang.members) {
-    minimum = std::max(minimum, pods_.Get(member).gang->declared.minimum);
-  }
-  return minimum;
-}
-
-void State::SetGangObject(const k8s::Object& object, bool there) {
-  const std::optional<GangObject> said = ReadGangObject(object);
-  if (!said) return;
-  const GangKey key{words_.Intern(k8s::MetaOf(object).namespace_), said->source, said->name};
-  gangs_.SetObject(key, there ? GangTable::Groups(said->groups) : GangTable::Groups());
-}
-
-std::vector<GangId> State::GangsOf(const k8s::Object& object) const {
-  const std::optional<GangObject> said = ReadGangObject(object);
-  if (!said) return {};
-  const Symbol namespace_ = words_.Find(k8s::MetaOf(object).namespace_);
-  if (!namespace_.valid()) return {};
-  return gangs_.NamedBy({namespace_, said->source, said->name});
-}
-
 void State::FollowNomination(PodId id) {
   const Pod& pod = pods_.Get(id);
   NodeRow row;
@@ -268,6 +226,7 @@ PodChange State::UpdatePod(PodId id, const k8s::Pod& pod) {
   next.making_room = current.making_room;
   current = std::move(next);
   if (change.gang && current.gang != nullptr) JoinGang(id);
+  if (change.terminating) RecountFinished(named_gang_of(id));
   if (counts_differ) CountRelations(id, current, +1);
   if (row.valid() && !current.node.valid()) PutOn(id, row, assumed);
   if (bound && nominated_before.valid()) SetNomination(id, NodeRow{});

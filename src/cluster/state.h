@@ -112,12 +112,11 @@ class State {
 
   // ---- pods that start together ----
   [[nodiscard]] const GangTable& gangs() const { return gangs_; }
-  // The pod has done its work; it is removed next.
-  void FinishMember(PodId id) {
-    if (const GangId gang = named_gang_of(id); gang.valid()) gangs_.CountFinished(gang);
-  }
-  // So many others have done theirs.
-  void CountFinished(GangId gang, std::uint32_t pods) { gangs_.CountFinished(gang, pods); }
+  // A pod has done its work, whether it was known or not; it takes no room. The gang that has one
+  // more of those now, if any.
+  GangId AddFinished(const k8s::Pod& pod);
+  // One that has done its work is gone, likewise. Nothing if it was not told to have done so.
+  GangId RemoveFinished(const std::string& uid);
   // Invalid if it belongs to none, as far as can be read, or if each pod of it starts for itself.
   [[nodiscard]] GangId gang_of(PodId id) const {
     const GangId gang = named_gang_of(id);
@@ -223,6 +222,10 @@ class State {
   void JoinGang(PodId id);
   void LeaveGang(PodId id);
   [[nodiscard]] std::int32_t CountGangMinimum(GangId id) const;
+  // Who has finished in this run of the gang, after anything changed that says when it began. The
+  // gang, if its pods start together.
+  GangId RecountFinished(GangId id);
+  [[nodiscard]] Time BegunWith(const Pod& member, const GangKey& key) const;
   void SetGangObject(const k8s::Object& object, bool there);
   void SetNomination(PodId id, NodeRow row);
   // Nominates the pod to the node that it was last told to be.

@@ -186,13 +186,12 @@ class Core {
   [[nodiscard]] std::optional<std::string> VerifyGangs() const;
   // Some of it have a place, and fewer than its minimum.
   [[nodiscard]] bool IsIncomplete(cluster::GangId id) const;
-  // Members may have done their work while nobody listened: of a gang of which some have run for
-  // longer than its grace, with nobody waiting who was there then, those that are missing have.
+  // The grace of a gang that is found incomplete has begun before us.
   void OnListed(Time now);
   // Of the members that have a place; kNever: none has begun.
   [[nodiscard]] Time FirstStart(cluster::GangId id) const;
-  // When the first of those that wait was made.
-  [[nodiscard]] Time FirstWait(cluster::GangId id) const;
+  // When the last of those that wait was made.
+  [[nodiscard]] Time LastMade(const WaitingGang& waiting) const;
   [[nodiscard]] framework::GangArgs GangArgsOf(const cluster::Gang& gang) const;
   // Members that have yet to get a place so that the gang has its minimum.
   [[nodiscard]] std::size_t NeededBy(cluster::GangId id) const;
@@ -200,6 +199,8 @@ class Core {
   void NoteMember(cluster::PodId id, Time now);
   // The pod does not wait as a member of that gang any more.
   void ForgetMember(cluster::GangId gang, cluster::PodId id, Time now);
+  // How many of it have finished may have changed. Nothing if it is none.
+  void RevisitGang(cluster::GangId gang, Time now);
   // Who stands for it, and what is to be said, after anything changed.
   void SettleGang(cluster::GangId id, Time now);
   void Promote(WaitingGang& waiting, Time now);

@@ -25,9 +25,8 @@ void Core::Handle(const Event& event, Time now) {
   }
   if (const auto* pod = std::get_if<PodDeleted>(&event)) {
     const PodId id = state_.pods().Find(pod->uid);
-    if (!id.valid()) return;
-    if (pod->succeeded) state_.FinishMember(id);
-    RemovePod(id, now);
+    if (id.valid()) return RemovePod(id, now);
+    RevisitGang(state_.RemoveFinished(pod->uid), now);
   }
 }
 
@@ -176,9 +175,9 @@ void Core::OnPod(const k8s::Pod& pod, Time now) {
   const bool over =
       pod.status.phase == k8s::PodPhase::kSucceeded || pod.status.phase == k8s::PodPhase::kFailed;
   if (over) {
-    if (!known.valid()) return;
-    if (pod.status.phase == k8s::PodPhase::kSucceeded) state_.FinishMember(known);
-    RemovePod(known, now);
+    const bool succeeded = pod.status.phase == k8s::PodPhase::kSucceeded;
+    const cluster::GangId gang = succeeded ? state_.AddFinished(pod) : cluster::GangId();
+    known.valid() ? RemovePod(known, now) : RevisitGang(gang, now);
   } else if (known.valid() && IsAnother(known, pod)) {
     RemovePod(known, now);
     OnNewPod(pod, now);

@@ -50,9 +50,13 @@ void Core::NoteMember(PodId id, Time now) {
 
 void Core::ForgetMember(GangId gang, PodId id, Time now) {
   if (!gang.valid()) return;
+  if (WaitingGang* const waiting = gangs_.Find(gang)) GangBook::SetReady(*waiting, id, false);
+  RevisitGang(gang, now);
+}
+
+void Core::RevisitGang(GangId gang, Time now) {
   // Who has a place and misses the others is heard of, also when nobody else waits.
   if (IsIncomplete(gang)) gangs_.Open(gang, now);
-  if (WaitingGang* const waiting = gangs_.Find(gang)) GangBook::SetReady(*waiting, id, false);
   SettleGang(gang, now);
 }
 
@@ -87,21 +91,19 @@ std::size_t Core::NeededBy(GangId id) const {
 }
 
 void Core::OnListed(Time now) {
-  const bool first = !std::exchange(listed_, true);
+  if (std::exchange(listed_, true)) return;
   for (std::uint32_t i = 0; i < state_.gangs().id_limit(); ++i) {
     const GangId id{i};
-    if (!IsIncomplete(id)) continue;
+    const Time started = IsIncomplete(id) ? FirstStart(id) : kNever;
+    WaitingGang* const waiting = gangs_.Find(id);
+    if (started == kNever || waiting == nullptr) continue;
     const framework::GangArgs args = GangArgsOf(state_.gangs().Get(id));
-    const Time started = FirstStart(id);
-    if (started == kNever) continue;
-    const Time end_of_grace = started + args.grace;
-    if (end_of_grace <= now && end_of_grace <= FirstWait(id)) {
-      state_.CountFinished(id, static_cast<std::uint32_t>(NeededBy(id)));
-      SettleGang(id, now);
-    } else if (first && gangs_.Find(id) != nullptr) {
-      // The grace has begun before us; the gang gets a chance all the same.
-      gangs_.SetIncompleteReport(id, std::max(end_of_grace, now + args.straggler_wait));
-    }
+    waiting->found_alone = waiting->ready.empty() && started + args.grace <= now;
+    if (waiting->found_alone) continue;
+    // Who was made after the others had started is there in the stead of one that was lost then.
+    const Time grace_begun = std::max(started, LastMade(*waiting));
+    // It gets a chance all the same.
+    gangs_.SetIncompleteReport(id, std::max(grace_begun + args.grace, now + args.straggler_wait));
   }
 }
 
@@ -113,12 +115,10 @@ Time Core::FirstStart(GangId id) const {
   return first;
 }
 
-Time Core::FirstWait(GangId id) const {
-  Time first = kNever;
-  for (const PodId member : state_.gangs().Get(id).members) {
-    if (!state_.pod(member).node.valid()) first = std::min(first, state_.pod(member).created);
-  }
-  return first;
+Time Core::LastMade(const WaitingGang& waiting) const {
+  Time last;
+  for (const PodId member : waiting.ready) last = std::max(last, state_.pod(member).created);
+  return last;
 }
 
 framework::GangArgs Core::GangArgsOf(const cluster::Gang& gang) const {
@@ -297,9 +297,12 @@ void Core::PlanReports(GangId id, WaitingGang& waiting, bool missing, Time now) 
   } else if (!waiting.missing_report && waiting.said_missing != waiting.ready.size()) {
     gangs_.SetMissingReport(id, now + args.straggler_wait);
   }
+  if (waiting.found_alone && !waiting.ready.empty()) {
+    waiting.found_alone = waiting.said_incomplete = false;
+  }
   if (!IsIncomplete(id)) {
     gangs_.SetIncompleteReport(id, std::nullopt);
-    waiting.said_incomplete = false;
+    waiting.found_alone = waiting.said_incomplete = false;
   } else if (!waiting.incomplete_report && !waiting.said_incomplete) {
     gangs_.SetIncompleteReport(id, now + args.grace);
   }
@@ -333,7 +336,7 @@ void Core::ReportIncomplete(GangId id, WaitingGang& waiting, Time now) {
     if (!pod.node.valid() || pod.terminating || plugin == nullptr) continue;
     EmitEvent(member, true, names::kEventGangIncomplete, names::kActionScheduling, message);
     const framework::GangArgs& args = plugin->plugin->gang_args();
-    if (!args.evict_incomplete || flights_.contains(member)) continue;
+    if (!args.evict_incomplete || waiting.found_alone || flights_.contains(member)) continue;
     Emit(EvictPod{RefTo(member), std::nullopt, std::string(names::kEventGangIncomplete), message});
     // Who is still there then is asked again.
     gangs_.SetIncompleteReport(id, now + args.grace);

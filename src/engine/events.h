@@ -23,13 +23,13 @@ struct NodeDeleted {
   std::string name;
 };
 
-// A pod is there, or is as it says now. Pods of other schedulers too: they take room.
+// A pod is there, or is as it says now. Pods of other schedulers too: they take room. Those that
+// have succeeded too, if they belong to gangs: nobody has to start in their stead.
 struct PodUpserted {
   k8s::Pod pod;
 };
 struct PodDeleted {
   std::string uid;
-  bool succeeded = false;  // it has done its work
 };
 
 // Any other object is there, or is as it says now: a namespace, a service, a budget, a claim, …

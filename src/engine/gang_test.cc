@@ -27,6 +27,12 @@ class GangTest : public ::testing::Test {
         .Label("pod-group.scheduling.kubenexus.io/name", gang)
         .Label("pod-group.scheduling.kubenexus.io/min-available", std::to_string(minimum));
   }
+  // A pod that has done its work.
+  static k8s::Pod Done(k8s::Pod pod, Time when) {
+    pod.status.phase = k8s::PodPhase::kSucceeded;
+    pod.status.conditions = {{"Ready", "False", "PodCompleted", "", when}};
+    return pod;
+  }
   void Members(const std::string& prefix, int count, int minimum, const std::string& cpu = "1") {
     for (int i = 0; i < count; ++i) {
       harness_.Pod(Member(prefix + std::to_string(i), minimum, cpu, "gang-" + prefix));
@@ -112,9 +118,7 @@ TEST_F(GangTest, MembersThatHaveDoneTheirWorkAreNotMissed) {
   harness_.ScheduleAndBind();
   ASSERT_EQ(Sent("m", 5), 3);
   for (int i = 0; i < 3; ++i) {
-    k8s::Pod done = Member("m" + std::to_string(i), 3, "1", "gang-m").On("a");
-    done.status.phase = k8s::PodPhase::kSucceeded;
-    harness_.Pod(done);
+    harness_.Pod(Done(Member("m" + std::to_string(i), 3, "1", "gang-m").On("a"), harness_.now()));
   }
   harness_.Pass(Duration::Seconds(11));
   EXPECT_EQ(Sent("m", 5), 5) << "the others follow";
@@ -124,17 +128,17 @@ TEST_F(GangTest, MembersThatHaveDoneTheirWorkAreNotMissed) {
 // it; a gang of the same name that somebody else makes is another one.
 TEST_F(GangTest, OneThatIsMadeAgainWhenAllOthersAreDoneStartsForItself) {
   Node("a", "3");
-  const auto member = [](const std::string& name, const std::string& job) {
-    return Member(name, 3).ControlledBy("Job", job);
+  const auto member = [this](const std::string& name, const std::string& job) {
+    return Member(name, 3).Created(harness_.now()).ControlledBy("Job", job);
   };
-  for (const std::string name : {"m0", "m1", "m2"}) harness_.Pod(member(name, "first"));
+  std::vector<k8s::Pod> first = {member("m0", "first"), member("m1", "first"),
+                                 member("m2", "first")};
+  for (const k8s::Pod& pod : first) harness_.Pod(pod);
   harness_.ScheduleAndBind();
-  for (const std::string name : {"m0", "m1"}) {
-    k8s::Pod done = member(name, "first").On("a");
-    done.status.phase = k8s::PodPhase::kSucceeded;
-    harness_.Pod(done);
-  }
+  harness_.Pass(Duration::Minutes(1));
+  for (const int i : {0, 1}) harness_.Pod(Done(first[static_cast<std::size_t>(i)], harness_.now()));
   harness_.PodGone("m2");
+  harness_.Pass(Duration::Seconds(2));
   harness_.Pod(member("m3", "first"));
   harness_.ScheduleAndBind();
   EXPECT_EQ(harness_.NodeOf("m3"), "a");
@@ -410,53 +414,6 @@ TEST(GangEviction, WhoIsLeftOfAGangGoesAfterTheGrace) {
     harness.FinishEviction("m1");
     harness.Pass(Duration::Seconds(61));
     EXPECT_THAT(harness.evictions(), IsEmpty());
-    EXPECT_EQ(harness.engine().Verify().value_or("equal"), "equal");
-  }
-}
-
-// Members that did their work before the scheduler came are not told of.
-TEST(GangAfterARestart, WhoIsMissedMayHaveDoneItsWork) {
-  struct Case {
-    const char* what;
-    Duration started;  // before the restart
-    bool waits;        // a member that was there from the beginning
-    // After so long it goes; 0: it is taken for whole.
-    int goes_after;
-  };
-  const Case cases[] = {
-      {"running for long", Duration::Minutes(10), false, 0},
-      {"killed between two bindings", Duration::Seconds(20), true, 40},
-      {"just started", Duration::Seconds(20), false, 40},
-      {"never whole", Duration::Minutes(10), true, 10},
-  };
-  for (const Case& c : cases) {
-    SCOPED_TRACE(c.what);
-    testing::Harness harness({}, testing::GangProfiles("evictIncomplete: true"));
-    const Time started = harness.now() - c.started;
-    const auto member = [&](const std::string& name, Time created) {
-      return PodBuilder(name)
-          .Asks("cpu", "1")
-          .Created(created)
-          .Label("pod-group.scheduling.kubenexus.io/name", "train")
-          .Label("pod-group.scheduling.kubenexus.io/min-available", "3");
-    };
-    harness.Node(NodeBuilder("a").Has("cpu", "1").Has("memory", "64Gi").Has("pods", "110"));
-    harness.Pod(member("m0", started).On("a").Started(started));
-    if (c.waits) harness.Pod(member("m1", started));
-    harness.Listed();
-    if (c.goes_after > 0) {
-      harness.Pass(Duration::Seconds(c.goes_after - 1));
-      EXPECT_THAT(harness.evictions(), IsEmpty());
-      harness.Pass(Duration::Seconds(2));
-      EXPECT_THAT(harness.evictions(), ElementsAre("m0"));
-      continue;
-    }
-    harness.Pass(Duration::Seconds(61));
-    EXPECT_THAT(harness.evictions(), IsEmpty());
-    harness.Node(NodeBuilder("b").Has("cpu", "1").Has("memory", "64Gi").Has("pods", "110"));
-    harness.Pod(member("again", harness.now()));
-    harness.ScheduleAndBind();
-    EXPECT_EQ(harness.NodeOf("again"), "b") << "who is made again starts for itself";
     EXPECT_EQ(harness.engine().Verify().value_or("equal"), "equal");
   }
 }

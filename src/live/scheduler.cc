@@ -133,8 +133,7 @@ void Scheduler::OnUpserted(k8s::Object object) {
 void Scheduler::OnGone(const k8s::Object& object) {
   if (const auto* pod = std::get_if<k8s::Pod>(&object)) {
     if (shadow_) shadow_->Forget(pod->meta.uid);
-    // The watch leaves out pods that have ended: those that do are told to be gone.
-    Tell(engine::PodDeleted{pod->meta.uid, pod->status.phase == k8s::PodPhase::kSucceeded});
+    Tell(engine::PodDeleted{pod->meta.uid});
   } else if (const auto* node = std::get_if<k8s::Node>(&object)) {
     Tell(engine::NodeDeleted{node->meta.name});
   } else {

@@ -41,6 +41,8 @@ std::unique_ptr<client::Reflector> StateCheck::Follow(client::ApiClient& api,
 
 void StateCheck::OnUpserted(const k8s::Object& object) {
   if (const auto* pod = std::get_if<k8s::Pod>(&object)) {
+    // Takes no room any more.
+    if (pod->status.phase == k8s::PodPhase::kSucceeded) return OnGone(object);
     pods_[pod->meta.uid] = {fmt::format("{}/{}", pod->meta.namespace_, pod->meta.name),
                             pod->spec.node_name};
   } else if (const auto* node = std::get_if<k8s::Node>(&object)) {

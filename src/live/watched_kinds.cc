@@ -1,11 +1,26 @@
 #include "live/watched_kinds.h"
 
+#include <variant>
+
+#include "cluster/gang_declaration.h"
+
 namespace knx::live {
+namespace {
+
+// Of pods that have done their work only those of gangs are of use: nobody has to start in their
+// stead. There may be many others.
+bool IsOver(const k8s::Object& object) {
+  const auto* const pod = std::get_if<k8s::Pod>(&object);
+  return pod != nullptr && pod->status.phase == k8s::PodPhase::kSucceeded &&
+         !cluster::ReadGangDeclaration(*pod);
+}
+
+}  // namespace
 
 std::vector<client::Collection> WatchedCollections() {
   return {
       {"/api/v1/nodes", ""},
-      {"/api/v1/pods", "status.phase!=Succeeded,status.phase!=Failed"},
+      {"/api/v1/pods", "status.phase!=Failed", false, {}, false, IsOver},
       {"/api/v1/namespaces", ""},
       {"/api/v1/services", ""},
       {"/api/v1/replicationcontrollers", ""},

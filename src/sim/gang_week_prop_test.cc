@@ -1,5 +1,5 @@
-// Days of gangs that belong to Jobs, on nodes that die, with a scheduler that is refused: no gang
-// stays half started for long, and in the end all have done their work.
+// Days of gangs that belong to Jobs, on nodes that die, with a scheduler that is refused and that
+// starts anew: no gang stays half started for long, and in the end all have done their work.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -40,6 +40,9 @@ class GangWeek {
   static constexpr int kMachines = 16, kCpusOfMachine = 8;
   // The grace of a gang, and a look at it.
   static constexpr Duration kLongestHalf = Duration::Seconds(60 + 10);
+  // The least that a scheduler which starts gives a gang that it finds incomplete, and a look at
+  // it.
+  static constexpr Duration kLongestChance = Duration::Seconds(10 + 10);
 
   struct Size {
     int members = 0, minimum = 0, cpus = 0;
@@ -74,7 +77,7 @@ class GangWeek {
   }
 
   void MakeTrouble() {
-    switch (random_.Below(4)) {
+    switch (random_.Below(5)) {
       case 0:
         (void)cluster_.node_lifecycle().Kill(AnyMachine());
         break;
@@ -82,9 +85,19 @@ class GangWeek {
       case 2:
         (void)cluster_.node_lifecycle().Restart(AnyMachine());
         break;
+      case 3:
+        RestartScheduler();
+        break;
       default:
         Refuse();
     }
+  }
+
+  void RestartScheduler() {
+    cluster_.scheduler().Stop();
+    cluster_.RunFor(Duration::Milliseconds(static_cast<std::int64_t>(random_.Below(5000))));
+    cluster_.scheduler().Start({.age = {}, .pods_first = random_.Chance(50)});
+    restarted_ = cluster_.now();
   }
 
   void Refuse() {
@@ -151,6 +164,7 @@ class GangWeek {
     const auto [since, is_new] = half_since_.try_emplace(name, cluster_.now());
     if (is_new) ++halves_;
     if (cluster_.now() - since->second <= kLongestHalf) return;
+    if (cluster_.now() - restarted_ <= kLongestChance) return;
     complaint_ = fmt::format("{}: {} run and {} are done of {}, for long", name, count.running,
                              count.succeeded, minimum);
   }
@@ -171,6 +185,7 @@ class GangWeek {
   ClusterForTest cluster_;
   std::map<std::string, Size> sizes_;
   std::map<std::string, Duration> half_since_;
+  Duration restarted_;
   int made_ = 0, ended_ = 0, halves_ = 0, waiting_cpus_ = 0;
   std::string complaint_;
 };

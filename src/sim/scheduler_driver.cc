@@ -75,10 +75,10 @@ SchedulerDriver::SchedulerDriver(Agenda& agenda, Time begin, Store& store, ApiSe
       pods_(
           agenda, store, timing,
           [this](const PodPtr& pod, bool gone) {
-            gone ? told_.OnPodGone(pod->meta.uid) : told_.OnPod(pod);
-            if (gone) invariants_.OnToldGone(pod->meta.uid);
-            const bool succeeded = pod->status.phase == k8s::PodPhase::kSucceeded;
-            Tell(gone ? engine::Event(engine::PodDeleted{pod->meta.uid, succeeded})
+            const bool over = gone || IsFinished(*pod);
+            over ? told_.OnPodGone(pod->meta.uid) : told_.OnPod(pod);
+            if (over) invariants_.OnToldGone(pod->meta.uid);
+            Tell(gone ? engine::Event(engine::PodDeleted{pod->meta.uid})
                       : engine::Event(engine::PodUpserted{*pod}));
           },
           [this] { Tell(engine::Listed{}); }),

@@ -10,7 +10,7 @@ const std::string& IdOf(const k8s::Pod& pod) { return pod.meta.uid; }
 const std::string& IdOf(const k8s::Node& node) { return node.meta.name; }
 
 Ptr<k8s::Pod> Visible(const Ptr<k8s::Pod>& pod) {
-  return pod != nullptr && !IsFinished(*pod) ? pod : nullptr;
+  return pod != nullptr && pod->status.phase != k8s::PodPhase::kFailed ? pod : nullptr;
 }
 Ptr<k8s::Node> Visible(const Ptr<k8s::Node>& node) { return node; }
 

@@ -3,8 +3,8 @@
 //
 // What it promises even then: the view of the listener is at all times one that the cluster had,
 // and it never goes back (a relist may be old, but not older than what was told before; only a
-// scheduler that starts may be given a list that is). What a finished pod does is nobody's
-// business, so it is told as gone, as a real scheduler's field selector has it.
+// scheduler that starts may be given a list that is). A pod that has failed is told as gone, as a
+// real scheduler's field selector has it.
 #pragma once
 
 #include <cstdint>

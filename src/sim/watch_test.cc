@@ -25,9 +25,9 @@ class WatchTest : public testing::Test, public StoreListener {
     pod.spec.node_name = node;
     store_.Put(pod, Actor::kUser);
   }
-  void Finish(const std::string& name) {
+  void Finish(const std::string& name, k8s::PodPhase phase) {
     k8s::Pod pod = *store_.Find<k8s::Pod>("default/" + name);
-    pod.status.phase = k8s::PodPhase::kSucceeded;
+    pod.status.phase = phase;
     store_.Put(pod, Actor::kUser);
   }
   void Erase(const std::string& name) { store_.Erase<k8s::Pod>("default/" + name, Actor::kUser); }
@@ -69,16 +69,26 @@ TEST_F(WatchTest, ListsAndThenTellsEveryChangeInOrder) {
   EXPECT_TRUE(watch_.Current());
 }
 
-TEST_F(WatchTest, AFinishedPodIsGone) {
+TEST_F(WatchTest, APodThatHasFailedIsGone) {
   Put("a", "n1");
   Put("b", "n1");
-  Finish("b");
+  Finish("b", k8s::PodPhase::kFailed);
   watch_.Start({});
   EXPECT_EQ(Told(), "+a@n1 ");
-  Finish("a");
+  Finish("a", k8s::PodPhase::kFailed);
   Erase("a");
   RunFor(kSecond);
   EXPECT_EQ(Told(), "-a ") << "once";
+}
+
+TEST_F(WatchTest, APodThatHasSucceededIsThereUntilItIsDeleted) {
+  Put("a", "n1");
+  Finish("a", k8s::PodPhase::kSucceeded);
+  watch_.Start({});
+  EXPECT_EQ(Told(), "+a@n1 ");
+  Erase("a");
+  RunFor(kSecond);
+  EXPECT_EQ(Told(), "-a ");
 }
 
 TEST_F(WatchTest, BeingLateKeepsTheOrder) {

@@ -18,7 +18,7 @@ from running import Process  # noqa: E402
 
 RECORDED = pathlib.Path(__file__).with_name("recorded")
 NODES, PODS = "/api/v1/nodes", "/api/v1/namespaces/default/pods"
-RUNNING = "&fieldSelector=status.phase!%3DSucceeded,status.phase!%3DFailed"  # as we ask for them
+NOT_FAILED = "&fieldSelector=status.phase!%3DFailed"  # as we ask for them
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
 SECONDS = 25
 MERGE = "application/strategic-merge-patch+json"
@@ -126,7 +126,7 @@ def main():
         with concurrent.futures.ThreadPoolExecutor() as pool:
             streams = {f"{kind}.{ending}": pool.submit(
                 plane.stream, f"{path}?{query}{more}", accept)
-                       for kind, path, more in (("nodes", NODES, ""), ("pods", PODS, RUNNING))
+                       for kind, path, more in (("nodes", NODES, ""), ("pods", PODS, NOT_FAILED))
                        for ending, accept in ENCODINGS.items()}
             time.sleep(1)
             happen(plane, node, resident)

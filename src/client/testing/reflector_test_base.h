@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28,7 +29,7 @@ class ReflectorTest : public ::testing::Test {
   }
   std::unique_ptr<Reflector> MakeReflector(const std::string& path, bool optional) {
     auto made = std::make_unique<Reflector>(
-        loop_, *api_, Collection{path, "a=b,c!=d", optional},
+        loop_, *api_, Collection{path, "a=b,c!=d", optional, {}, false, left_out_},
         Reflector::Callbacks{
             .upserted = [this](k8s::Object object) { Note("+", MetaOf(object)); },
             .gone = [this](const k8s::Object& object) { Note("-", MetaOf(object)); },
@@ -65,6 +66,7 @@ class ReflectorTest : public ::testing::Test {
   std::vector<std::string> told_, said_, troubles_;
   std::string opened_;  // for all that is there: a; for what is new: n
   int failures_ = 0;
+  std::function<bool(const k8s::Object&)> left_out_;
   std::unique_ptr<ApiClient> api_;
   std::unique_ptr<Reflector> reflector_;
 };
