@@ -12,6 +12,7 @@ PluginJudge::PluginJudge(const cluster::State& state,
     : state_(state), profiles_(profiles), gangs_(gangs) {
   for (std::uint32_t p = 0; p < profiles.size(); ++p) {
     by_name_.emplace(profiles[p].scheduler_name, p);
+    orders_ |= profiles[p].gangs.has_value();
     auto& by_kind = interested_.emplace_back(static_cast<std::size_t>(EventKind::kCount));
     for (std::size_t i = 0; i < profiles[p].plugins.size(); ++i) {
       const framework::EventSet events = profiles[p].plugins[i]->events();
@@ -66,10 +67,16 @@ const WaitingGang* PluginJudge::GangOf(cluster::PodId pod) const {
   return id.valid() && GangPluginOf(pod) != nullptr ? gangs_.Find(id) : nullptr;
 }
 
-std::optional<Time> PluginJudge::WaitsSince(cluster::PodId pod) {
-  const WaitingGang* const gang = GangOf(pod);
-  if (gang == nullptr) return std::nullopt;
-  return gang->since;
+std::optional<Seniority> PluginJudge::OrderedBy(const framework::GangEntry* plugin,
+                                                cluster::PodId pod) const {
+  if (plugin == nullptr) return std::nullopt;
+  const framework::GangArgs& args = plugin->plugin->gang_args();
+  Seniority seniority{.keeps_age = true,
+                      .starved_boost = args.starvation_boost,
+                      .starves_after = args.starvation_wait};
+  // A gang is as old as its first member.
+  if (const WaitingGang* const gang = GangOf(pod)) seniority.since = gang->since;
+  return seniority;
 }
 
 std::string PluginJudge::GateReason(cluster::PodId pod) const {

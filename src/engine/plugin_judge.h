@@ -30,7 +30,9 @@ class PluginJudge final : public Queue::Judge {
   PluginSet Interested(cluster::PodId pod, framework::EventKind kind) override;
   bool MayHelp(cluster::PodId pod, std::uint8_t plugin,
                const framework::ClusterEvent& event) override;
-  std::optional<Time> WaitsSince(cluster::PodId pod) override;
+  std::optional<Seniority> SeniorityOf(cluster::PodId pod) override {
+    return orders_ ? OrderedBy(GangPluginOf(pod), pod) : std::nullopt;
+  }
 
   // Answers about one event hold for all pods of a class; call before every new event.
   void NextEvent() { answers_.clear(); }
@@ -40,6 +42,9 @@ class PluginJudge final : public Queue::Judge {
   [[nodiscard]] const framework::GangEntry* GangPluginOf(cluster::PodId pod) const;
 
  private:
+  // `plugin`: of the pod's profile, or nullptr.
+  [[nodiscard]] std::optional<Seniority> OrderedBy(const framework::GangEntry* plugin,
+                                                   cluster::PodId pod) const;
   // Of a pod whose profile places gangs as wholes; nullptr: it is a pod like any other.
   [[nodiscard]] const WaitingGang* GangOf(cluster::PodId pod) const;
   // It belongs to a gang, and another stands for the gang or nobody yet.
@@ -49,6 +54,7 @@ class PluginJudge final : public Queue::Judge {
   const std::vector<framework::Profile>& profiles_;
   const GangBook& gangs_;
   TextMap<std::uint32_t> by_name_;
+  bool orders_ = false;                             // some profile has an order of its own
   std::vector<std::vector<PluginSet>> interested_;  // by profile, by event kind
   // To the present event, for all pods of a class and kin.
   absl::flat_hash_map<std::pair<std::uint64_t, std::uint8_t>, bool> answers_;

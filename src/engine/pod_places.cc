@@ -21,6 +21,7 @@ std::uint32_t PodPlaces::Create(cluster::PodId pod, std::int32_t priority, Time 
   PodRecord& record = records_[number];
   record.pod = pod;
   record.priority = priority;
+  record.effective = priority;
   record.added = now;
   record.since = now;
   record.age = now;
@@ -45,6 +46,7 @@ void PodPlaces::MoveToActive(std::uint32_t number, Time now) {
   Leave(number);
   if (records_[number].attempts == 0) records_[number].ready = now;
   active_.Push(OrderOf(number));
+  if (WillStarve(records_[number])) AwaitStarving(number);
   Arrive(number, QueuePlace::kActive);
 }
 
@@ -52,6 +54,7 @@ void PodPlaces::MoveToBackoff(std::uint32_t number) {
   Leave(number);
   const bool error = records_[number].errors > 0;
   (error ? error_backoff_ : backoff_).Push(BackoffOrderOf(number));
+  if (WillStarve(records_[number])) AwaitStarving(number);
   Arrive(number, error ? QueuePlace::kErrorBackoff : QueuePlace::kBackoff);
 }
 
@@ -91,10 +94,30 @@ void PodPlaces::MoveToDone(std::uint32_t number) {
 void PodPlaces::SetPriority(std::uint32_t number, std::int32_t priority) {
   if (records_[number].priority == priority) return;
   records_[number].priority = priority;
-  const QueuePlace place = records_[number].place;
-  if (place == QueuePlace::kActive) active_.Change(OrderOf(number));
-  if (place == QueuePlace::kBackoff) backoff_.Change(BackoffOrderOf(number));
-  if (place == QueuePlace::kErrorBackoff) error_backoff_.Change(BackoffOrderOf(number));
+  SetEffective(number);
+  Reorder(number);
+}
+
+bool PodPlaces::SetSeniority(std::uint32_t number, const Seniority& seniority, Time now) {
+  PodRecord& record = records_[number];
+  record.boost = seniority.boost;
+  record.starved_boost = seniority.starved_boost;
+  // Where it is not yet, it comes now.
+  const bool ready = record.attempts > 0 || record.place == QueuePlace::kActive;
+  const Time since = seniority.since.value_or(ready ? std::max(record.added, record.ready) : now);
+  if (seniority.since || seniority.keeps_age) record.age = since;
+  record.starves_at = since + seniority.starves_after;
+  const bool starves = record.starved_boost > 0 && !record.starved && record.starves_at <= now;
+  if (starves) record.starved = true;
+  SetEffective(number);
+  Reorder(number);
+  return starves;
+}
+
+void PodPlaces::Starve(std::uint32_t number) {
+  records_[number].starved = true;
+  SetEffective(number);
+  Reorder(number);
 }
 
 void PodPlaces::CountFailure(std::uint32_t number, bool error, const WaitsFor& what, Time now) {
@@ -161,21 +184,50 @@ std::size_t PodPlaces::bytes() const {
   return sizeof(*this) + records_.capacity() * sizeof(PodRecord) +
          (number_of_.capacity() + free_.capacity() + positions_.capacity()) *
              sizeof(std::uint32_t) +
+         starving_positions_.capacity() * sizeof(std::uint32_t) + starving_.bytes() +
          active_.bytes() + backoff_.bytes() + error_backoff_.bytes() + groups_.bytes() +
          in_flight_.capacity() * sizeof(InFlightPod);
 }
 
 QueueOrder PodPlaces::OrderOf(std::uint32_t number) const {
   const PodRecord& record = records_[number];
-  return {record.age, record.sequence, record.priority, number};
+  return {record.age, record.sequence, record.effective, number};
 }
 
 BackoffOrder PodPlaces::BackoffOrderOf(std::uint32_t number) const {
   return {records_[number].backoff_until, OrderOf(number)};
 }
 
+void PodPlaces::SetEffective(std::uint32_t number) {
+  PodRecord& record = records_[number];
+  const std::int64_t starved = record.starved ? record.starved_boost : 0;
+  record.effective = EffectivePriority(record.priority, record.boost + starved);
+}
+
+void PodPlaces::Reorder(std::uint32_t number) {
+  const QueuePlace place = records_[number].place;
+  if (place == QueuePlace::kActive) active_.Change(OrderOf(number));
+  if (place == QueuePlace::kBackoff) backoff_.Change(BackoffOrderOf(number));
+  if (place == QueuePlace::kErrorBackoff) error_backoff_.Change(BackoffOrderOf(number));
+  const bool ordered = place == QueuePlace::kActive || place == QueuePlace::kBackoff ||
+                       place == QueuePlace::kErrorBackoff;
+  if (ordered) AwaitStarving(number);
+}
+
+// Only who may be taken is kept in this order: for everybody else it is found out when they may.
+void PodPlaces::AwaitStarving(std::uint32_t number) {
+  PodRecord& record = records_[number];
+  const bool was = std::exchange(record.starving, WillStarve(record));
+  if (!was && !record.starving) return;
+  if (starving_positions_.size() < records_.size()) starving_positions_.resize(records_.size());
+  if (!record.starving) return starving_.Erase(number);
+  const StarvingOrder order{record.starves_at, number};
+  was ? starving_.Change(order) : starving_.Push(order);
+}
+
 void PodPlaces::Leave(std::uint32_t number) {
   PodRecord& record = records_[number];
+  if (std::exchange(record.starving, false)) starving_.Erase(number);
   switch (record.place) {
     case QueuePlace::kActive:
       active_.Erase(number);

@@ -16,6 +16,7 @@
 #include "engine/indexed_heap.h"
 #include "engine/plugin_set.h"
 #include "engine/queue.h"
+#include "engine/queue_order.h"
 #include "engine/waiting_groups.h"
 
 namespace knx::engine {
@@ -26,44 +27,23 @@ inline constexpr std::uint32_t kNoGroup = 0xFFFF'FFFF;
 struct PodRecord {
   cluster::PodId pod;  // invalid: the record is free
   std::int32_t priority = 0;
+  std::int32_t effective = 0;  // what it is ordered by
   QueuePlace place = QueuePlace::kNone;
   std::uint8_t gate = 0;
-  bool flushed = false;  // since its last attempt, for having waited too long
+  bool flushed = false;   // since its last attempt, for having waited too long
+  bool starved = false;   // has waited for so long that it counts for more
+  bool starving = false;  // will have, if it goes on waiting where it is
+  std::int32_t boost = 0, starved_boost = 0;
   std::uint32_t attempts = 0, failed_attempts = 0, errors = 0;
   WaitingGroups::Group last_attempt = kNoGroup;        // what it was rejected by
   WaitingGroups::Group gate_group = kNoGroup;          // with kGated
   std::uint32_t older = kNoRecord, newer = kNoRecord;  // with kUnschedulable: neighbours in age
   Time added, since, backoff_until;
   Time age;                    // what it is ordered by among those of its priority
+  Time starves_at;             // with a boost for that
   Time ready;                  // first active, so that time behind a gate is not counted
   Time popped;                 // for the present or last attempt
   std::uint64_t sequence = 0;  // of this attempt; unique
-};
-
-// What is taken first.
-struct QueueOrder {
-  Time age;
-  std::uint64_t sequence;
-  std::int32_t priority;
-  std::uint32_t number;  // of the record
-
-  [[nodiscard]] std::uint32_t record() const { return number; }
-  friend bool operator<(const QueueOrder& a, const QueueOrder& b) {
-    // Without branches: which of two is less is a coin toss, and a heap asks all the time.
-    const bool later_ties = (a.age.ns == b.age.ns) & (a.sequence < b.sequence);
-    const bool ties = (a.priority == b.priority) & ((a.age.ns < b.age.ns) | later_ties);
-    return (a.priority > b.priority) | ties;
-  }
-};
-
-struct BackoffOrder {
-  Time until;
-  QueueOrder order;
-
-  [[nodiscard]] std::uint32_t record() const { return order.record(); }
-  friend bool operator<(const BackoffOrder& a, const BackoffOrder& b) {
-    return a.until != b.until ? a.until < b.until : a.order < b.order;
-  }
 };
 
 // What happened since the pod was popped.
@@ -102,8 +82,11 @@ class PodPlaces {
   void CountFailure(std::uint32_t number, bool error, const WaitsFor& what, Time now);
   // Before the pod is moved anywhere.
   void SetBackoff(std::uint32_t number, Time until) { records_[number].backoff_until = until; }
-  // Before the pod is moved anywhere.
-  void SetAge(std::uint32_t number, Time age) { records_[number].age = age; }
+  // What it counts for, wherever it is. True: it has waited for too long by now, and had not
+  // before.
+  bool SetSeniority(std::uint32_t number, const Seniority& seniority, Time now);
+  // It has waited for too long.
+  void Starve(std::uint32_t number);
   void SetFlushed(std::uint32_t number) { records_[number].flushed = true; }
 
   // kNoRecord: there is none.
@@ -111,6 +94,8 @@ class PodPlaces {
   [[nodiscard]] std::uint32_t first_in_backoff() const { return FirstOf(backoff_); }
   [[nodiscard]] std::uint32_t first_in_error_backoff() const { return FirstOf(error_backoff_); }
   [[nodiscard]] std::uint32_t oldest_unschedulable() const { return oldest_; }
+  // Of those that may be taken, who will have waited for too long next.
+  [[nodiscard]] std::uint32_t first_starving() const { return FirstOf(starving_); }
 
   [[nodiscard]] std::span<InFlightPod> in_flight() { return in_flight_; }
   [[nodiscard]] InFlightPod& flight_of(std::uint32_t number) {
@@ -136,6 +121,14 @@ class PodPlaces {
   }
   [[nodiscard]] QueueOrder OrderOf(std::uint32_t number) const;
   [[nodiscard]] BackoffOrder BackoffOrderOf(std::uint32_t number) const;
+  // Its place among others may be another.
+  void Reorder(std::uint32_t number);
+  void SetEffective(std::uint32_t number);
+  // Most pods add nothing, and need nobody to remember when they will.
+  [[nodiscard]] static bool WillStarve(const PodRecord& record) {
+    return record.starved_boost > 0 && !record.starved;
+  }
+  void AwaitStarving(std::uint32_t number);
   void Leave(std::uint32_t number);
   void Arrive(std::uint32_t number, QueuePlace place);
   void LinkByAge(std::uint32_t number);
@@ -147,6 +140,7 @@ class PodPlaces {
   [[nodiscard]] std::optional<std::string> VerifyHeap(const IndexedHeap<Entry>& heap,
                                                       QueuePlace place,
                                                       OrderOfRecord order_of) const;
+  [[nodiscard]] std::optional<std::string> VerifyStarving() const;
   [[nodiscard]] std::optional<std::string> VerifyAges() const;
   [[nodiscard]] std::optional<std::string> VerifyGroups() const;
   [[nodiscard]] std::optional<std::string> VerifyInFlight() const;
@@ -161,6 +155,8 @@ class PodPlaces {
   IndexedHeap<QueueOrder> active_{positions_};
   IndexedHeap<BackoffOrder> backoff_{positions_};
   IndexedHeap<BackoffOrder> error_backoff_{positions_};
+  std::vector<std::uint32_t> starving_positions_;  // by record, as far as any ever starved
+  IndexedHeap<StarvingOrder> starving_{starving_positions_};
   WaitingGroups groups_{positions_};
   std::uint32_t oldest_ = kNoRecord, newest_ = kNoRecord;  // of the unschedulable
   std::vector<InFlightPod> in_flight_;

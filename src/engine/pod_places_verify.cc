@@ -21,6 +21,7 @@ std::optional<std::string> PodPlaces::Verify() const {
   if (auto difference = VerifyHeap(error_backoff_, QueuePlace::kErrorBackoff, by_backoff)) {
     return difference;
   }
+  if (auto difference = VerifyStarving()) return difference;
   if (auto difference = VerifyAges()) return difference;
   if (auto difference = VerifyGroups()) return difference;
   return VerifyInFlight();
@@ -84,6 +85,36 @@ std::optional<std::string> PodPlaces::VerifyHeap(const IndexedHeap<Entry>& heap,
       return fmt::format("pod {}: comes before its parent", record.pod.index);
     }
   }
+  return std::nullopt;
+}
+
+std::optional<std::string> PodPlaces::VerifyStarving() const {
+  std::size_t starving = 0;
+  for (std::uint32_t number = 0; number < records_.size(); ++number) {
+    const PodRecord& record = records_[number];
+    const std::int64_t boost = record.boost + (record.starved ? record.starved_boost : 0);
+    if (record.effective != EffectivePriority(record.priority, boost)) {
+      return fmt::format("pod {}: counts for something else", record.pod.index);
+    }
+    const bool may_be_taken = record.place == QueuePlace::kActive ||
+                              record.place == QueuePlace::kBackoff ||
+                              record.place == QueuePlace::kErrorBackoff;
+    if (record.starving != (may_be_taken && record.starved_boost > 0 && !record.starved)) {
+      return fmt::format("pod {}: is not sure whether it starves", record.pod.index);
+    }
+    if (!record.starving) continue;
+    ++starving;
+    const std::size_t at = starving_positions_[number];
+    const std::span<const StarvingOrder> entries = starving_.entries();
+    if (at >= entries.size() || entries[at].number != number ||
+        entries[at].when != record.starves_at) {
+      return fmt::format("pod {}: nobody knows when it starves", record.pod.index);
+    }
+    if (at > 0 && entries[at] < entries[(at - 1) / 4]) {
+      return fmt::format("pod {}: starves before its parent", record.pod.index);
+    }
+  }
+  if (starving != starving_.entries().size()) return "somebody starves who is not there";
   return std::nullopt;
 }
 

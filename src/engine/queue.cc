@@ -23,6 +23,11 @@ bool IsWaiting(QueuePlace place) {
   return place == QueuePlace::kUnschedulable || place == QueuePlace::kGated;
 }
 
+bool MayBeTaken(QueuePlace place) {
+  return place == QueuePlace::kActive || place == QueuePlace::kBackoff ||
+         place == QueuePlace::kErrorBackoff;
+}
+
 }  // namespace
 
 Queue::Queue(Options options, Judge& judge, Observer* observer)
@@ -51,6 +56,7 @@ void Queue::Update(PodId pod, std::int32_t priority, std::span<const ClusterEven
   const std::uint32_t record = places_->Find(pod);
   if (record == kNoRecord) return;
   places_->SetPriority(record, priority);
+  if (MayBeTaken(places_->at(record).place)) RefreshSeniority(record, now);
   for (const ClusterEvent& event : events) {
     const PodRecord& known = places_->at(record);
     if (known.place == QueuePlace::kInFlight) {
@@ -198,11 +204,19 @@ Time Queue::NextWake() const {
        {places_->first_in_backoff(), places_->first_in_error_backoff()}) {
     if (first != kNoRecord) wake = std::min(wake, places_->at(first).backoff_until);
   }
+  const std::uint32_t starving = places_->first_starving();
+  if (starving != kNoRecord) wake = std::min(wake, places_->at(starving).starves_at);
   return wake;
 }
 
 void Queue::Advance(Time now) {
   See(now);
+  for (std::uint32_t first = places_->first_starving();
+       first != kNoRecord && places_->at(first).starves_at <= now;
+       first = places_->first_starving()) {
+    places_->Starve(first);
+    if (observer_ != nullptr) observer_->OnStarved();
+  }
   const auto over = [&](std::uint32_t first) {
     return first != kNoRecord && places_->at(first).backoff_until <= now;
   };
@@ -226,6 +240,8 @@ Queue::View Queue::Get(PodId pod) const {
   const PodRecord& record = places_->at(number);
   View view{.place = record.place,
             .priority = record.priority,
+            .effective = record.effective,
+            .starved = record.starved,
             .attempts = record.attempts,
             .failed_attempts = record.failed_attempts,
             .errors = record.errors,
@@ -295,16 +311,25 @@ void Queue::Remember(InFlightPod& flight, const ClusterEvent& event) {
 void Queue::LeaveWaiting(std::uint32_t record, Reaction reaction, EventKind why, Time now) {
   const PodRecord& known = places_->at(record);
   const bool waited = IsWaiting(known.place);
-  if (const std::optional<Time> age = judge_.WaitsSince(known.pod)) places_->SetAge(record, *age);
   if (const std::optional<std::uint8_t> gate = judge_.Gate(known.pod)) {
     places_->MoveToGated(record, judge_.ProfileOf(known.pod), *gate);
     if (waited) return;  // it still waits
-  } else if (reaction == Reaction::kAfterBackoff && now < known.backoff_until) {
+    return TellArrived(record, why);
+  }
+  RefreshSeniority(record, now);
+  if (reaction == Reaction::kAfterBackoff && now < known.backoff_until) {
     places_->MoveToBackoff(record);
   } else {
     places_->MoveToActive(record, now);
   }
   TellArrived(record, why);
+}
+
+void Queue::RefreshSeniority(std::uint32_t record, Time now) {
+  const std::optional<Seniority> seniority = judge_.SeniorityOf(places_->at(record).pod);
+  if (!seniority) return;
+  const bool starves = places_->SetSeniority(record, *seniority, now);
+  if (starves && observer_ != nullptr) observer_->OnStarved();
 }
 
 void Queue::TellArrived(std::uint32_t record, EventKind why) const {

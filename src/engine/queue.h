@@ -1,5 +1,6 @@
 // Pods waiting for a decision.
-// Active pods are taken in order of priority, then age. A pod that was rejected waits until
+// Active pods are taken in order of effective priority, then age (queue_order.h). A pod that was
+// rejected waits until
 // something happens that may help it (the plugins that rejected it are asked), then for its
 // back-off; a pod that is gated waits for its gate only. Not thread-safe: the core owns it. Knows
 // no plugin: whoever owns it answers for them through the Judge.
@@ -16,6 +17,7 @@
 #include "base/time.h"
 #include "cluster/ids.h"
 #include "engine/plugin_set.h"
+#include "engine/queue_order.h"
 #include "framework/cluster_event.h"
 
 namespace knx::engine {
@@ -75,9 +77,9 @@ class Queue {
     virtual PluginSet Interested(cluster::PodId pod, framework::EventKind kind) = 0;
     virtual bool MayHelp(cluster::PodId pod, std::uint8_t plugin,
                          const framework::ClusterEvent& event) = 0;
-    // Since when the pod counts as waiting among others of its priority; nullopt: since it was put
-    // into the queue for this attempt. Must not change while it is active or backs off.
-    virtual std::optional<Time> WaitsSince(cluster::PodId pod) {
+    // Asked when the pod may be taken, and when it is updated. nullopt: its own priority is all,
+    // and was whenever this was asked about it.
+    virtual std::optional<Seniority> SeniorityOf(cluster::PodId pod) {
       (void)pod;
       return std::nullopt;
     }
@@ -128,7 +130,8 @@ class Queue {
 
   struct View {
     QueuePlace place = QueuePlace::kNone;
-    std::int32_t priority = 0;
+    std::int32_t priority = 0, effective = 0;
+    bool starved = false;                   // has waited for so long that it counts for more
     std::uint32_t attempts = 0;             // how often it was popped
     std::uint32_t failed_attempts = 0;      // of those, found unschedulable
     std::uint32_t errors = 0;               // consecutive, of the other kind
@@ -176,6 +179,7 @@ class Queue {
                               framework::EventKind kind);
   Reaction React(const Asked& asked, cluster::PodId pod, const framework::ClusterEvent& event);
   void Remember(InFlightPod& flight, const framework::ClusterEvent& event);
+  void RefreshSeniority(std::uint32_t record, Time now);
   void LeaveWaiting(std::uint32_t record, Reaction reaction, framework::EventKind why, Time now);
   void TellArrived(std::uint32_t record, framework::EventKind why) const;
   [[nodiscard]] Time FlushTimeOfOldest() const;

@@ -54,6 +54,16 @@ class ChanceJudge final : public Queue::Judge {
            0;
   }
 
+  std::optional<Seniority> SeniorityOf(PodId pod) override {
+    if (ProfileOf(pod) != 1) return std::nullopt;
+    Seniority seniority{.keeps_age = pod.index % 2 == 0,
+                        .boost = static_cast<std::int32_t>(pod.index % 5) - 1,
+                        .starved_boost = static_cast<std::int32_t>(pod.index % 4),
+                        .starves_after = Duration::Seconds(pod.index % 7)};
+    if (pod.index % 8 == 1) seniority.since = Time{} + Duration::Seconds(1003);
+    return seniority;
+  }
+
   std::array<std::optional<std::uint8_t>, kPods> gates;
 };
 
@@ -61,6 +71,16 @@ struct ModelPod {
   Queue::View view;
   std::uint64_t arrival = 0;
   std::vector<ClusterEvent> seen;  // while in flight
+  Seniority seniority;
+  Time age, ready;
+  // Since when it counts as waiting.
+  [[nodiscard]] Time since() const { return seniority.since.value_or(std::max(view.added, ready)); }
+  [[nodiscard]] bool may_be_taken() const {
+    return view.place == kActive || view.place == kBackoff || view.place == kErrorBackoff;
+  }
+  [[nodiscard]] bool starves() const {
+    return may_be_taken() && !view.starved && seniority.starved_boost > 0;
+  }
 };
 
 class Model {
@@ -71,8 +91,10 @@ class Model {
     See(now);
     ModelPod added;
     added.view.priority = priority;
+    added.view.effective = priority;
     added.view.added = now;
     added.view.since = now;
+    added.age = now;
     added.arrival = arrivals_++;
     pods_[pod] = added;
     TryAgain(pod, true, now);
@@ -81,6 +103,8 @@ class Model {
     See(now);
     if (!pods_.contains(pod)) return;
     pods_[pod].view.priority = priority;
+    Weigh(pods_[pod]);
+    if (pods_[pod].may_be_taken()) Ask(pod, now);
     for (const ClusterEvent& event : events) Tell(pod, event, now);
   }
   void Remove(PodId pod) { pods_.erase(pod); }
@@ -106,6 +130,10 @@ class Model {
   void Advance(Time now) {
     See(now);
     for (auto& [id, pod] : pods_) {
+      if (pod.starves() && pod.since() + pod.seniority.starves_after <= now) {
+        pod.view.starved = true;
+        Weigh(pod);
+      }
       const bool backing_off = pod.view.place == kBackoff || pod.view.place == kErrorBackoff;
       if (backing_off && pod.view.backoff_until <= now) pod.view.place = kActive;
       if (pod.view.place == kUnschedulable && FlushOf(pod) <= now) TryAgain(id, false, now);
@@ -117,6 +145,7 @@ class Model {
       const bool backing_off = pod.view.place == kBackoff || pod.view.place == kErrorBackoff;
       if (backing_off) wake = std::min(wake, pod.view.backoff_until);
       if (pod.view.place == kUnschedulable) wake = std::min(wake, FlushOf(pod));
+      if (pod.starves()) wake = std::min(wake, pod.since() + pod.seniority.starves_after);
     }
     return wake;
   }
@@ -128,6 +157,20 @@ class Model {
  private:
   void See(Time now) {
     if (!first_) first_ = now;
+  }
+  static void Weigh(ModelPod& pod) {
+    pod.view.effective = pod.view.priority + pod.seniority.boost +
+                         (pod.view.starved ? pod.seniority.starved_boost : 0);
+  }
+  void Ask(PodId id, Time now) {
+    ModelPod& pod = pods_.at(id);
+    const auto seniority = judge_.SeniorityOf(id);
+    if (!seniority) return;
+    pod.seniority = *seniority;
+    if (seniority->since || seniority->keeps_age) pod.age = pod.since();
+    const bool late = pod.since() + seniority->starves_after <= now;
+    if (seniority->starved_boost > 0 && late) pod.view.starved = true;
+    Weigh(pod);
   }
   Time FlushOf(const ModelPod& pod) const {
     Time look = *first_;
@@ -182,7 +225,11 @@ void Model::TryAgain(PodId id, bool at_once, Time now) {
   if (const auto gate = judge_.Gate(id)) {
     view.place = kGated;
     view.gate = *gate;
-  } else if (!at_once && view.backoff_until > now) {
+    return;
+  }
+  if (view.attempts == 0) pods_.at(id).ready = now;
+  Ask(id, now);
+  if (!at_once && view.backoff_until > now) {
     view.place = view.errors > 0 ? kErrorBackoff : kBackoff;
   } else {
     view.place = kActive;
@@ -197,6 +244,7 @@ void Model::Requeue(PodId id, const FailedAttempt& attempt, Time now) {
   pod.view.errors = attempt.error ? pod.view.errors + 1 : 0;
   if (!attempt.error) ++pod.view.failed_attempts;
   pod.view.since = now;
+  pod.age = now;
   pod.arrival = arrivals_++;
   pod.view.backoff_until = Time{};
   if (options_.max_backoff > Duration{}) {
@@ -229,7 +277,7 @@ std::vector<PodId> Model::List(QueuePlace place) const {
     const ModelPod& pod = pods_.at(id);
     const bool backing_off = place == kBackoff || place == kErrorBackoff;
     const std::int64_t until = backing_off ? pod.view.backoff_until.ns : 0;
-    return std::tuple(until, -std::int64_t{pod.view.priority}, pod.view.since, pod.arrival);
+    return std::tuple(until, -std::int64_t{pod.view.effective}, pod.age, pod.arrival);
   };
   if (place == kActive || place == kBackoff || place == kErrorBackoff) {
     std::sort(out.begin(), out.end(), [&](PodId a, PodId b) { return order(a) < order(b); });

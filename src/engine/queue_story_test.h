@@ -69,6 +69,12 @@ class Plot final : public Queue::Judge {
     return !useless.contains({pod, plugin});
   }
 
+  std::optional<Seniority> SeniorityOf(PodId pod) override {
+    const auto it = seniorities.find(pod);
+    return it == seniorities.end() ? std::nullopt : std::optional(it->second);
+  }
+
+  std::map<PodId, Seniority> seniorities;
   std::map<PodId, std::uint32_t> profiles;
   std::map<PodId, std::uint8_t> gates;
   std::map<std::pair<std::uint32_t, EventKind>, PluginSet> interested;

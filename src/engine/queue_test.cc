@@ -232,7 +232,8 @@ TEST_F(QueueStory, ARemovedPodLeavesNothingBehind) {
   EXPECT_EQ(queue->NextWake(), kNever);
   queue->Add(kA, 1, At(2));  // another pod with the number of the old one
   EXPECT_EQ(queue->Get(kA),
-            (Queue::View{.place = kActive, .priority = 1, .added = At(2), .since = At(2)}));
+            (Queue::View{
+                .place = kActive, .priority = 1, .effective = 1, .added = At(2), .since = At(2)}));
 }
 
 TEST_F(QueueStory, ADecidedPodThatIsAddedAgainStartsAfresh) {

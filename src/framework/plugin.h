@@ -101,6 +101,10 @@ struct GangArgs {
   // After the grace, those that have a place are evicted. A pod that nobody makes again is lost
   // then.
   bool evict_incomplete = false;
+  // Who has waited for so long, a pod or a gang since its first member, counts for more in the
+  // queue.
+  Duration starvation_wait = Duration::Seconds(60);
+  std::int32_t starvation_boost = 100;
 };
 
 // The engine is to place gangs as wholes, for the pods of profiles that have this.

@@ -52,6 +52,7 @@ class Narrator final : public engine::Observer {
   void OnQueued(engine::QueuePlace place, framework::EventKind why) override {
     metrics_.Queued(place, why);
   }
+  void OnStarved() override { metrics_.Starved(); }
   void OnEvent(framework::EventKind kind) override {
     if (!event_) event_ = kind;
   }

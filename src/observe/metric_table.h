@@ -175,6 +175,10 @@ inline constexpr MetricSpec kGangCompletion{
     "gangs of which a binding failed are left out.",
     {"namespace", "gang_size"},
     {0.01, 2, 22}};
+inline constexpr MetricSpec kStarved{
+    "kubenexus_starvation_preventions_total", kCounter,
+    "Pods and gangs that had waited for so long that they were put before others of their "
+    "priority."};
 inline constexpr MetricSpec kWaitingMembers{
     "kubenexus_waiting_pods", kGauge, "Members of gangs that wait for a place.", {"namespace"}};
 inline constexpr MetricSpec kEventsDropped{

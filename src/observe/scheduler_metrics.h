@@ -54,6 +54,7 @@ class SchedulerMetrics {
   void PreemptionTried(std::size_t victims);
   void GangEnded(std::string_view namespace_, const engine::GangReport& report);
   void BoundByOthers() { foreign_binds_.Add(); }
+  void Starved() { starved_.Add(); }
   void Overcommitted() { overcommits_.Add(); }
 
   // ---- what happens around it ----
@@ -122,6 +123,7 @@ class SchedulerMetrics {
   ValueFamily<Histogram>& gang_completion_ = registry_.AddHistogram(table::kGangCompletion);
   Counter& overcommits_ = registry_.AddCounter(table::kOvercommits).With();
   Counter& foreign_binds_ = registry_.AddCounter(table::kForeignBinds).With();
+  Counter& starved_ = registry_.AddCounter(table::kStarved).With();
   Counter& events_dropped_ = registry_.AddCounter(table::kEventsDropped).With();
   Histogram& loop_lag_ = registry_.AddHistogram(table::kLoopLag).With();
   ValueFamily<Gauge>& build_info_ = registry_.AddGauge(table::kBuildInfo);

@@ -8,15 +8,22 @@ Result<std::unique_ptr<framework::Plugin>> Coscheduling::Make(const framework::P
   framework::GangArgs read;
   // A day: no gang is formed for longer, and sums of times stay small.
   constexpr std::int64_t kMost = 86'400;
+  // The highest priority that users may define.
+  constexpr std::int64_t kMostBoost = 1'000'000'000;
   std::int64_t straggler_wait = read.straggler_wait.ns / Duration::Seconds(1).ns;
   std::int64_t grace = read.grace.ns / Duration::Seconds(1).ns;
+  std::int64_t starvation = read.starvation_wait.ns / Duration::Seconds(1).ns;
   KNX_TRY_DONE(ReadArgs(args, "CoschedulingArgs", [&](k8s::FieldReader& fields) {
     fields.Read("stragglerWaitSeconds", straggler_wait, k8s::IntegerLimits{.min = 0, .max = kMost});
     fields.Read("graceSeconds", grace, k8s::IntegerLimits{.min = 1, .max = kMost});
     fields.Read("evictIncomplete", read.evict_incomplete);
+    fields.Read("starvationSeconds", starvation, k8s::IntegerLimits{.min = 1, .max = kMost});
+    fields.Read("starvationBoost", read.starvation_boost,
+                k8s::IntegerLimits{.min = 0, .max = kMostBoost});
   }));
   read.straggler_wait = Duration::Seconds(straggler_wait);
   read.grace = Duration::Seconds(grace);
+  read.starvation_wait = Duration::Seconds(starvation);
   return std::unique_ptr<framework::Plugin>(std::make_unique<Coscheduling>(read));
 }
 
