@@ -205,6 +205,12 @@ class Core {
   void SettleGang(cluster::GangId id, Time now);
   void Promote(WaitingGang& waiting, Time now);
   void DecideGang(cluster::PodId id, cluster::GangId gang, Time now);
+  // core_gang_refusal.cc: of a plan without places, whether there are none, or others than were
+  // tried first.
+  void Conclude(std::span<const cluster::PodId> members, std::size_t needed, GangPlanner& planner,
+                GangPlan& plan);
+  [[nodiscard]] GangCount CountFor(std::span<const cluster::PodId> members,
+                                   std::vector<std::pair<cluster::PodId, std::size_t>>& by_kind);
   void RefuseGang(cluster::PodId id, cluster::GangId gang, const GangPlan& plan,
                   const GangRoom& room, Time now);
   struct GangRefusal {

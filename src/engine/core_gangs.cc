@@ -152,7 +152,8 @@ void Core::DecideGang(PodId id, GangId gang, Time now) {
         std::uint8_t by = 0;
         return AskReserve(ProfileOf(pod), pod, row, by);
       });
-  const GangPlan plan = planner.Plan(waiting.ready, NeededBy(gang));
+  GangPlan plan = planner.Plan(waiting.ready, NeededBy(gang));
+  if (plan.places.empty()) Conclude(waiting.ready, NeededBy(gang), planner, plan);
   if (plan.places.empty()) {
     return RefuseGang(id, gang, plan, FindRoom(id, gang, planner, now), now);
   }

@@ -13,6 +13,19 @@ namespace knx::engine {
 using cluster::NodeRow;
 using cluster::PodId;
 
+namespace {
+
+// What is known beyond one failed attempt.
+std::string HowSure(const cluster::State& state, const GangPlan& plan) {
+  if (plan.refusal.attempt.error) return {};
+  if (plan.bound) return fmt::format(" Impossible now: {}.", Describe(state, *plan.bound));
+  if (plan.answer == GangAnswer::kImpossible) return " Impossible now: every way was tried.";
+  return fmt::format(" No way was found within {} evaluations; there may be one.",
+                     plan.evaluations);
+}
+
+}  // namespace
+
 std::string WhyRefused(const cluster::State& state, cluster::GangId id, std::size_t needed,
                        const GangPlan& plan) {
   const std::string name = GangName(state, id);
@@ -22,13 +35,14 @@ std::string WhyRefused(const cluster::State& state, cluster::GangId id, std::siz
     return fmt::format("pod group {} has all pods it needs; for one more: {}", name, why);
   }
   const std::uint32_t there = gang.placed + gang.finished;
+  const std::string sure = HowSure(state, plan);
   if (there == 0) {
-    return fmt::format("pod group {} needs {} pods at once, {} fit; for the next: {}", name, needed,
-                       plan.fitting, why);
+    return fmt::format("pod group {} needs {} pods at once, {} fit; for the next: {}{}", name,
+                       needed, plan.fitting, why, sure);
   }
   return fmt::format(
-      "pod group {} has {} of {} pods, needs {} more at once, {} fit; for the next: {}", name,
-      there, gang.minimum, needed, plan.fitting, why);
+      "pod group {} has {} of {} pods, needs {} more at once, {} fit; for the next: {}{}", name,
+      there, gang.minimum, needed, plan.fitting, why, sure);
 }
 
 // What is hard to place comes first, while there is most room: devices and the like, then CPU, then
@@ -69,6 +83,7 @@ GangPlan GangPlanner::Plan(std::span<const PodId> members, std::size_t needed) {
   Fill(without, plan, members.size());
   if (plan.places.size() >= needed) {
     state_.Commit(mark);
+    plan.answer = GangAnswer::kPlaced;
     return plan;
   }
   state_.Rollback(mark);

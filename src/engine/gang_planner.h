@@ -4,15 +4,26 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "cluster/state.h"
+#include "engine/gang_count.h"
 #include "engine/placement.h"
 
 namespace knx::engine {
+
+// What came out of planning a gang.
+enum class GangAnswer : std::uint8_t {
+  kPlaced,
+  kImpossible,  // there are no places for it, whatever is tried
+  kNotFound,    // none were found, and there may be some
+};
 
 struct GangPlan {
   // Who goes where. They have taken their room. Empty: the gang does not fit.
@@ -21,6 +32,9 @@ struct GangPlan {
   std::size_t fitting = 0;
   cluster::PodId blocked;
   Placement refusal;
+  GangAnswer answer = GangAnswer::kNotFound;
+  std::optional<GangBound> bound;  // shows that it is impossible; without, every way was tried
+  std::size_t evaluations = 0;     // of nodes, in the search for other places
 };
 
 // Why there is no plan, for people; so many members would have to get a place.

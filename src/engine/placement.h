@@ -13,6 +13,7 @@
 #include "engine/domain_contest.h"
 #include "engine/engine_options.h"
 #include "engine/inquiry.h"
+#include "engine/kind_room.h"
 #include "engine/preemption.h"
 #include "engine/queue.h"
 #include "framework/profile.h"
@@ -86,6 +87,8 @@ class Placer {
   // Nothing is left: why, and whether room can be made.
   Placement RefuseAll(const framework::Profile& profile, cluster::PodId pod,
                       ExtenderVerdicts& verdicts);
+  // Room for several pods like this one at once.
+  KindRoom RoomOf(const framework::Profile& profile, cluster::PodId pod, bool alone);
   // Whether the plugins accept a node as it is now.
   bool Fits(const framework::Profile& profile, cluster::PodId pod, cluster::NodeRow row);
   // The candidate to be preferred; none if there are none.

@@ -1,4 +1,5 @@
-// Placing a pod about which extenders are asked: the part of the plugins, in steps.
+// Placing a pod about which extenders are asked: the part of the plugins, in steps. And what else
+// is asked of the plugins about one pod or its kind.
 #include <algorithm>
 #include <limits>
 
@@ -102,6 +103,13 @@ Placement Placer::RefuseAll(const framework::Profile& profile, PodId pod,
   });
   if (verdicts.took_nodes) placement.attempt.rejected_by.Add(*profile.extender);
   return placement;
+}
+
+KindRoom Placer::RoomOf(const framework::Profile& profile, PodId pod, bool alone) {
+  KindRoom room;
+  WithPrepared(profile, pod,
+               [&](PreparedClass& prepared) { room = RoomBy(state_, prepared, alone); });
+  return room;
 }
 
 bool Placer::Fits(const framework::Profile& profile, PodId pod, NodeRow row) {

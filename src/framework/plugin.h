@@ -105,6 +105,9 @@ struct GangArgs {
   // queue.
   Duration starvation_wait = Duration::Seconds(60);
   std::int32_t starvation_boost = 100;
+  // Where neither the first attempt finds places nor a count shows that there are none: how often a
+  // node may be asked about in the search for them.
+  std::int32_t search_evaluations = 1000;
 };
 
 // The engine is to place gangs as wholes, for the pods of profiles that have this.
@@ -129,6 +132,21 @@ class GangPreemptionPlugin {
 
 // ---- which nodes ----
 
+// What a filter makes of several pods of its class at once, for who counts how many of them can be
+// placed at most. What is left out only makes that count less exact, never wrong.
+struct ClassLimits {
+  // What each of them takes of the columns of its node. A node that has less left is rejected; what
+  // else the filter says is that.
+  std::span<const cluster::ResourceAmount> takes = {};
+  // What it rejects now it also rejects when pods of the class, and no others, have been added. Not
+  // asked of filters that depend on the node alone: more pods there never make it better.
+  bool rejections_last = false;
+  // No two of them can be in one domain of these labels; nodes without the label are no domain.
+  std::vector<Symbol> apart = {};
+  // All of them will be in one domain of each of these labels, if no other pods are added.
+  std::vector<Symbol> together = {};
+};
+
 // Prepared for one class of pods. Reads the state it was prepared from; must not change while rows
 // are judged, so that disjoint ranges can be judged at the same time.
 class NodeFilter {
@@ -145,6 +163,7 @@ class NodeFilter {
   // False if something it was prepared from is out of date, so that the plugin must prepare anew.
   // What its scope says is watched by the engine and need not be asked here.
   [[nodiscard]] virtual bool Current() const { return true; }
+  [[nodiscard]] virtual ClassLimits limits() const { return {}; }
   // Scope kDomain: called before rows are judged for another pod, to take over what changed since.
   virtual void Refresh() {}
   // A plan puts another pod on a node or takes it away; before its first change the filter was

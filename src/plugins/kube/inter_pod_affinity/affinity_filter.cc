@@ -21,7 +21,9 @@ PodAffinityFilter::PodAffinityFilter(const framework::PodView& pod) {
     key.near.Add(terms.near_all, cluster::kAllPods, 1);
   }
   for (const PodSelectorId id : terms.apart) {
-    Of(pod.state, kinship.Get(id).topology_key).apart.Add(id, cluster::kAllPods, 1);
+    OfKey& key = Of(pod.state, kinship.Get(id).topology_key);
+    key.apart.Add(id, cluster::kAllPods, 1);
+    key.apart_from_itself |= relation.MeantBy(id);
   }
   for (const PodSelectorId id : relation.meant_by) {
     const Symbol key = kinship.Get(id).topology_key;
@@ -30,6 +32,18 @@ PodAffinityFilter::PodAffinityFilter(const framework::PodView& pod) {
   speaks_ = !terms.near.empty() || !terms.apart.empty();
   means_itself_ = terms.near_all.valid() && relation.MeantBy(terms.near_all);
   Refresh();
+}
+
+// Pods of the class that are added forbid domains to the next, or are themselves what it wants
+// near, and those go only where that was wanted before.
+framework::ClassLimits PodAffinityFilter::limits() const {
+  framework::ClassLimits limits;
+  limits.rejections_last = true;
+  for (const OfKey& key : keys_) {
+    if (key.apart_from_itself) limits.apart.push_back(key.key);
+    if (key.requires_near && may_be_first_) limits.together.push_back(key.key);
+  }
+  return limits;
 }
 
 PodAffinityFilter::OfKey& PodAffinityFilter::Of(const cluster::State& state, Symbol key) {

@@ -21,6 +21,7 @@ class PodAffinityFilter final : public framework::NodeFilter {
   void Filter(framework::NodeRows nodes, framework::Verdicts& out) const override;
   void Keep(std::vector<cluster::NodeRow>& nodes) const override;
   void Explain(const framework::Verdict& verdict, std::vector<std::string>& reasons) const override;
+  [[nodiscard]] framework::ClassLimits limits() const override;
   void Refresh() override;
   void OnPodAdded(cluster::PodId pod, cluster::NodeRow) override { Planned(pod); }
   void OnPodRemoved(cluster::PodId pod, cluster::NodeRow) override { Planned(pod); }
@@ -37,6 +38,7 @@ class PodAffinityFilter final : public framework::NodeFilter {
           existing(state, topology_key) {}
     Symbol key;
     bool requires_near = false;
+    bool apart_from_itself = false;  // the pod is one of those it wants apart
     DomainSums near, apart, existing;
     std::vector<Reason> reasons;  // by domain
     std::size_t forbidden = 0;    // domains

@@ -24,7 +24,11 @@ std::int64_t Free(const Columns& columns, cluster::NodeRow row) {
 }  // namespace
 
 FitFilter::FitFilter(const cluster::NodeTable& nodes, std::vector<Request> requests)
-    : nodes_(nodes), requests_(std::move(requests)) {}
+    : nodes_(nodes), requests_(std::move(requests)) {
+  takes_.push_back({cluster::kPods, 1});
+  for (const Request& request : requests_) takes_.push_back({request.id, request.amount});
+  std::sort(takes_.begin(), takes_.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+}
 
 void FitFilter::Filter(framework::NodeRows nodes, framework::Verdicts& out) const {
   absl::InlinedVector<Columns, 8> columns;

@@ -24,6 +24,7 @@ class FitFilter final : public framework::NodeFilter {
 
   void Filter(framework::NodeRows nodes, framework::Verdicts& out) const override;
   void Explain(const framework::Verdict& verdict, std::vector<std::string>& reasons) const override;
+  [[nodiscard]] framework::ClassLimits limits() const override { return {.takes = takes_}; }
 
  private:
   // The detail of a verdict is a set of bits: 0 for the number of pods, i+1 for requests_[i].
@@ -36,6 +37,7 @@ class FitFilter final : public framework::NodeFilter {
 
   const cluster::NodeTable& nodes_;
   std::vector<Request> requests_;
+  cluster::ResourceVector takes_;  // the same, with the pod itself
 };
 
 }  // namespace knx::plugins

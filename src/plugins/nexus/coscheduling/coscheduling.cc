@@ -10,6 +10,8 @@ Result<std::unique_ptr<framework::Plugin>> Coscheduling::Make(const framework::P
   constexpr std::int64_t kMost = 86'400;
   // The highest priority that users may define.
   constexpr std::int64_t kMostBoost = 1'000'000'000;
+  // So many take the engine's only thread some seconds.
+  constexpr std::int64_t kMostEvaluations = 1'000'000;
   std::int64_t straggler_wait = read.straggler_wait.ns / Duration::Seconds(1).ns;
   std::int64_t grace = read.grace.ns / Duration::Seconds(1).ns;
   std::int64_t starvation = read.starvation_wait.ns / Duration::Seconds(1).ns;
@@ -20,6 +22,8 @@ Result<std::unique_ptr<framework::Plugin>> Coscheduling::Make(const framework::P
     fields.Read("starvationSeconds", starvation, k8s::IntegerLimits{.min = 1, .max = kMost});
     fields.Read("starvationBoost", read.starvation_boost,
                 k8s::IntegerLimits{.min = 0, .max = kMostBoost});
+    fields.Read("searchEvaluations", read.search_evaluations,
+                k8s::IntegerLimits{.min = 0, .max = kMostEvaluations});
   }));
   read.straggler_wait = Duration::Seconds(straggler_wait);
   read.grace = Duration::Seconds(grace);
