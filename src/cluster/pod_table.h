@@ -16,6 +16,7 @@
 #include "cluster/gang_declaration.h"
 #include "cluster/ids.h"
 #include "cluster/resources.h"
+#include "cluster/workload_profile.h"
 #include "k8s/objects.h"
 #include "k8s/pod_requests.h"
 
@@ -62,6 +63,7 @@ struct Pod {
   // since is in `nominated`.
   std::unique_ptr<std::string> told_nomination;
   std::unique_ptr<GangMembership> gang;  // nullptr: it belongs to none
+  ProfileFindings profile;               // what it says itself; State::profile_of says what counts
 };
 
 class PodTable {

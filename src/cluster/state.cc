@@ -145,6 +145,9 @@ Pod State::MakeRecord(const k8s::Pod& pod) {
     record.gang = std::make_unique<GangMembership>(GangMembership{*std::move(declared), {}});
     if (const auto* owner = k8s::ControllerOf(pod.meta)) record.gang->owner = owner->uid;
   }
+  if (profile_rules_ != nullptr) {
+    record.profile = profile_rules_->LookAt(pod, record.gang != nullptr, words_);
+  }
   if (k8s::HasResizeStatus(pod)) {
     record.in_place = std::make_unique<InPlaceUsage>();
     record.in_place->requests = ToResourceVector(k8s::PodRequestsInPlace(pod), resource_names_);
@@ -358,6 +361,7 @@ void State::UpsertObject(const k8s::Object& object) {
       },
       object);
   SetGangObject(object, true);
+  SetNamespaceProfile(object, true);
   TouchVolumeNodes();
 }
 
@@ -372,6 +376,7 @@ void State::RemoveObject(const k8s::Object& object) {
       },
       object);
   SetGangObject(object, false);
+  SetNamespaceProfile(object, false);
   TouchVolumeNodes();
 }
 

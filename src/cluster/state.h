@@ -126,6 +126,15 @@ class State {
   [[nodiscard]] std::vector<GangId> GangsOf(const k8s::Object& object) const;
   void NoteConflictSaid(PodId id) { pods_.Edit(id).gang->conflict_said = true; }
 
+  // ---- what pods are for ----
+  // Before the first pod or namespace comes; they must outlive the state. nullptr: nobody asks.
+  void SetProfileRules(const ProfileRules* rules) { profile_rules_ = rules; }
+  [[nodiscard]] WorkloadProfile profile_of(PodId id) const;
+  // Grows when a namespace begins to say something else about its pods.
+  [[nodiscard]] std::uint64_t namespace_profile_changes() const {
+    return namespace_profile_changes_;
+  }
+
   // ---- everything else ----
   // Pods and nodes are not taken here.
   void UpsertObject(const k8s::Object& object);
@@ -227,6 +236,7 @@ class State {
   GangId RecountFinished(GangId id);
   [[nodiscard]] Time BegunWith(const Pod& member, const GangKey& key) const;
   void SetGangObject(const k8s::Object& object, bool there);
+  void SetNamespaceProfile(const k8s::Object& object, bool there);
   void SetNomination(PodId id, NodeRow row);
   // Nominates the pod to the node that it was last told to be.
   void FollowNomination(PodId id);
@@ -248,6 +258,9 @@ class State {
   LabelSets label_sets_;
   PodTable pods_;
   GangTable gangs_;
+  const ProfileRules* profile_rules_ = nullptr;
+  std::map<Symbol, ProfileFindings> namespace_profiles_;  // of those that say anything
+  std::uint64_t namespace_profile_changes_ = 0;
   Bystanders bystanders_;
   Volumes volumes_;
   Kinship kinship_{pods_, label_sets_, words_, bystanders_};

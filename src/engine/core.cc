@@ -12,7 +12,12 @@ Core::Core(EngineOptions options, std::vector<framework::Profile> profiles)
       profiles_(std::move(profiles)),
       judge_(state_, profiles_, gangs_),
       queue_(options_.queue, judge_, options_.observer),
-      placer_(state_, options_) {}
+      placer_(state_, options_) {
+  // The configuration sees to it that those of all profiles are the same.
+  for (const framework::Profile& profile : profiles_) {
+    if (profile.classifier) state_.SetProfileRules(&profile.classifier->plugin->profile_rules());
+  }
+}
 
 PodStanding Core::Standing(std::string_view uid) const {
   const PodId id = state_.pods().Find(uid);

@@ -115,6 +115,8 @@ class Core {
   void RemovePod(cluster::PodId id, Time now);
   void OnObject(const k8s::Object& object, Time now);
   void OnObjectDeleted(const k8s::Object& object, Time now);
+  // A namespace says something else about its pods, which may count for more or less now.
+  void ReorderPods(Time now);
   // Pods that are on their way and wait for something to become of a claim.
   void RecheckUsersOf(const k8s::PersistentVolumeClaim& claim, Time now);
   void Tell(framework::ClusterEvent event, Time now);

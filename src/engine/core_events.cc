@@ -109,7 +109,9 @@ bool IsGangObject(const k8s::Object& object) {
 void Core::OnObject(const k8s::Object& object, Time now) {
   if (IsGangObject(object)) return OnGangObject(object, true, now);
   const std::optional<k8s::Object> before = state_.volumes().Find(object);
+  const std::uint64_t changes = state_.namespace_profile_changes();
   state_.UpsertObject(object);
+  if (state_.namespace_profile_changes() != changes) ReorderPods(now);
   if (before == object) return;
   if (const std::optional<EventKind> kind = EventOf(object, !before)) {
     ClusterEvent event;
@@ -131,6 +133,15 @@ void Core::OnObjectDeleted(const k8s::Object& object, Time now) {
   event.kind = EventKind::kAttachmentDelete;
   event.object = &object;
   Tell(event, now);
+}
+
+void Core::ReorderPods(Time now) {
+  for (const QueuePlace place :
+       {QueuePlace::kActive, QueuePlace::kBackoff, QueuePlace::kErrorBackoff}) {
+    for (const PodId id : queue_.List(place)) {
+      queue_.Update(id, state_.pod(id).priority, {}, now);
+    }
+  }
 }
 
 void Core::RecheckUsersOf(const k8s::PersistentVolumeClaim& claim, Time now) {

@@ -67,11 +67,30 @@ const WaitingGang* PluginJudge::GangOf(cluster::PodId pod) const {
   return id.valid() && GangPluginOf(pod) != nullptr ? gangs_.Find(id) : nullptr;
 }
 
+namespace {
+
+std::int32_t BoostOf(const framework::GangArgs& args, cluster::Tier tier) {
+  switch (tier) {
+    case cluster::Tier::kGold:
+      return args.gold_boost;
+    case cluster::Tier::kSilver:
+      return args.silver_boost;
+    case cluster::Tier::kBronze:
+      return args.bronze_boost;
+    case cluster::Tier::kNone:
+      break;
+  }
+  return 0;
+}
+
+}  // namespace
+
 std::optional<Seniority> PluginJudge::OrderedBy(const framework::GangEntry* plugin,
                                                 cluster::PodId pod) const {
   if (plugin == nullptr) return std::nullopt;
   const framework::GangArgs& args = plugin->plugin->gang_args();
   Seniority seniority{.keeps_age = true,
+                      .boost = BoostOf(args, state_.profile_of(pod).tier),
                       .starved_boost = args.starvation_boost,
                       .starves_after = args.starvation_wait};
   // A gang is as old as its first member.

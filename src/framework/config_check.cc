@@ -47,20 +47,19 @@ const YamlNode* ArgumentsOf(const ProfileConfiguration& profile, const KnownPlug
   return nullptr;
 }
 
-// One queue serves all profiles, so what orders it is configured once or everywhere alike.
-void CheckCommonQueueSort(FieldReader& fields, const ProfileConfiguration& profile,
-                          const std::vector<ProfileConfiguration>& all) {
-  const ResolvedPlugin& sort = profile.resolved.at(Point::kQueueSort).front();
-  const YamlNode* own = ArgumentsOf(profile, sort.plugin);
+// What a plugin does for all profiles is configured once or everywhere alike. `what`: that is.
+void CheckCommonArguments(FieldReader& fields, const ProfileConfiguration& profile,
+                          const std::vector<ProfileConfiguration>& all, Point point,
+                          const KnownPlugin& plugin, std::string_view what) {
+  const YamlNode* own = ArgumentsOf(profile, &plugin);
   for (const ProfileConfiguration& other : all) {
     if (&other == &profile) return;
-    if (other.resolved.at(Point::kQueueSort).front().plugin != sort.plugin) continue;
-    const YamlNode* theirs = ArgumentsOf(other, sort.plugin);
+    if (!other.resolved.Contains(point, &plugin)) continue;
+    const YamlNode* theirs = ArgumentsOf(other, &plugin);
     if (own == theirs || (own != nullptr && theirs != nullptr && Same(*own, *theirs))) return;
     fields.Fail("pluginConfig",
-                fmt::format("{} orders the one queue of all profiles, so its arguments must be the "
-                            "same as in profile {:?}",
-                            sort.plugin->name, other.scheduler_name));
+                fmt::format("{} {}, so its arguments must be the same as in profile {:?}",
+                            plugin.name, what, other.scheduler_name));
     return;
   }
 }
@@ -68,7 +67,11 @@ void CheckCommonQueueSort(FieldReader& fields, const ProfileConfiguration& profi
 void CheckQueueSort(FieldReader& fields, const ProfileConfiguration& profile,
                     const std::vector<ProfileConfiguration>& all) {
   const std::size_t count = profile.resolved.at(Point::kQueueSort).size();
-  if (count == 1) return CheckCommonQueueSort(fields, profile, all);
+  if (count == 1) {
+    const ResolvedPlugin& sort = profile.resolved.at(Point::kQueueSort).front();
+    return CheckCommonArguments(fields, profile, all, Point::kQueueSort, *sort.plugin,
+                                "orders the one queue of all profiles");
+  }
   fields.Map("plugins", [&](FieldReader& plugins) {
     plugins.Fail("queueSort", count == 0 ? "no queue sort plugin is left, and one is needed: "
                                            "PrioritySort or Coscheduling"
@@ -92,6 +95,11 @@ void CheckProfile(FieldReader& fields, const ProfileConfiguration& profile,
     fields.FailHere(*complaint);
   }
   CheckQueueSort(fields, profile, config.profiles);
+  for (const ResolvedPlugin& entry : profile.resolved.at(Point::kPreFilter)) {
+    if (entry.plugin->name != "ProfileClassifier") continue;
+    CheckCommonArguments(fields, profile, config.profiles, Point::kPreFilter, *entry.plugin,
+                         "says of the pods of all profiles what they are for");
+  }
 }
 
 }  // namespace

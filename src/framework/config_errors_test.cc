@@ -219,6 +219,15 @@ TEST(ConfigurationErrors, AProfileNeedsToOrderAndToBind) {
        "  pluginConfig: [{name: Coscheduling, args: {x: 1}}]\n",
        "c.yaml:8:17: profiles[1].pluginConfig: Coscheduling orders the one queue of all profiles, "
        "so its arguments must be the same as in profile \"a\""},
+      {"profiles:\n"
+       "- schedulerName: a\n"
+       "  plugins: {preFilter: {enabled: [{name: ProfileClassifier}]}}\n"
+       "- schedulerName: b\n"
+       "- schedulerName: c\n"
+       "  plugins: {preFilter: {enabled: [{name: ProfileClassifier}]}}\n"
+       "  pluginConfig: [{name: ProfileClassifier, args: {defaultTier: gold}}]\n",
+       "c.yaml:9:17: profiles[2].pluginConfig: ProfileClassifier says of the pods of all profiles "
+       "what they are for, so its arguments must be the same as in profile \"a\""},
   };
   Check(cases);
 }

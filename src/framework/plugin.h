@@ -91,6 +91,13 @@ class QueueSortPlugin {
   virtual ~QueueSortPlugin() = default;
 };
 
+// Who pods are for and what they do is to be found out by these rules, for all pods of the cluster.
+class ClassifierPlugin {
+ public:
+  virtual ~ClassifierPlugin() = default;
+  [[nodiscard]] virtual const cluster::ProfileRules& profile_rules() const = 0;
+};
+
 // ---- pods that start together ----
 
 struct GangArgs {
@@ -108,6 +115,8 @@ struct GangArgs {
   // Where neither the first attempt finds places nor a count shows that there are none: how often a
   // node may be asked about in the search for them.
   std::int32_t search_evaluations = 1000;
+  // So much more count the pods of a tier, whoever finds out what it is.
+  std::int32_t gold_boost = 20, silver_boost = 0, bronze_boost = 0;
 };
 
 // The engine is to place gangs as wholes, for the pods of profiles that have this.

@@ -21,6 +21,11 @@ struct GangPreemptionEntry {
   std::uint8_t index;
 };
 
+struct ClassifierEntry {
+  const ClassifierPlugin* plugin;
+  std::uint8_t index;
+};
+
 struct Profile {
   template <class T>
   struct Entry {
@@ -47,6 +52,8 @@ struct Profile {
   // Into plugins: stands for all extenders, where somebody has to be named who rejected a pod.
   std::optional<std::uint8_t> extender;
 
+  // Finds out what pods are for. Without it in any profile nobody does.
+  std::optional<ClassifierEntry> classifier;
   // Places gangs as wholes. Without it their members are pods like any other.
   std::optional<GangEntry> gangs;
   // Makes room for gangs. Without it they wait until there is some.

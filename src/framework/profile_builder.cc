@@ -36,8 +36,9 @@ class Builder {
     for (const KnownPlugin& plugin : KnownPlugins()) KNX_TRY_DONE(Make(plugin));
     FillFilters();
     FillScores();
-    FindGangPlugin<GangPlugin>(out_.gangs);
-    FindGangPlugin<GangPreemptionPlugin>(out_.gang_preemption);
+    FindSwitch<ClassifierPlugin>(out_.classifier);
+    FindSwitch<GangPlugin>(out_.gangs);
+    FindSwitch<GangPreemptionPlugin>(out_.gang_preemption);
     Fill(Point::kPreEnqueue, out_.pre_enqueue);
     Fill(Point::kPostFilter, out_.post_filter);
     Fill(Point::kReserve, out_.reserve);
@@ -124,9 +125,9 @@ class Builder {
     });
   }
 
-  // At whichever of its points it is named: gangs are placed as wholes, or they are not.
+  // At whichever of its points it is named: something is on for the profile, or it is not.
   template <class T, class Entry>
-  void FindGangPlugin(std::optional<Entry>& out) {
+  void FindSwitch(std::optional<Entry>& out) {
     for (std::size_t i = 0; i < out_.plugins.size(); ++i) {
       const auto* plugin = dynamic_cast<const T*>(out_.plugins[i].get());
       if (plugin != nullptr) out = Entry{plugin, static_cast<std::uint8_t>(i)};

@@ -78,6 +78,14 @@ inline constexpr std::string_view kKueueGroupCount = "kueue.x-k8s.io/pod-group-t
 inline constexpr std::string_view kSigsPodGroup = "scheduling.x-k8s.io/pod-group";
 inline constexpr std::string_view kVolcanoGroupName = "scheduling.k8s.io/group-name";
 
+// Who a pod is for and what it does. What operators put on their pods is in operators.cc.
+inline constexpr std::string_view kTenantName = "tenant.kubenexus.io/name";
+inline constexpr std::string_view kTenantTier = "tenant.kubenexus.io/tier";
+inline constexpr std::string_view kNamespaceTier = "scheduling.kubenexus.io/tier";
+inline constexpr std::string_view kWorkloadType = "workload.kubenexus.io/type";
+inline constexpr std::string_view kPreemptible = "workload.kubenexus.io/preemptible";
+inline constexpr std::string_view kKueueQueue = "kueue.x-k8s.io/queue-name";
+
 // Features that nodes declare and pods need.
 inline constexpr std::string_view kFeatureRestartAll = "RestartAllContainersOnContainerExits";
 inline constexpr std::string_view kFeatureHostNetworkUsers = "UserNamespacesHostNetworkSupport";

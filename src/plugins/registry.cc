@@ -23,6 +23,7 @@
 #include "plugins/kube/volume_zone/volume_zone.h"
 #include "plugins/nexus/coscheduling/coscheduling.h"
 #include "plugins/nexus/gang_preemption/gang_preemption.h"
+#include "plugins/nexus/profile_classifier/profile_classifier.h"
 
 namespace knx::plugins {
 namespace {
@@ -58,6 +59,7 @@ constexpr framework::PluginEntry kPlugins[] = {
     Plain<ImageLocality>(),
     Plain<DefaultBinder>(),
     Plain<NodeDeclaredFeatures>(),
+    WithArgs<ProfileClassifier>(),
     WithArgs<Coscheduling>(),
     WithArgs<GangPreemption>(),
 };

@@ -202,6 +202,10 @@ class PodBuilder {
     pod_.spec.scheduling_gates.push_back(std::move(name));
     return *this;
   }
+  PodBuilder& Annotation(std::string_view key, std::string value) {
+    SetSorted(pod_.meta.annotations, key, std::move(value));
+    return *this;
+  }
   PodBuilder& Priority(std::int32_t priority) {
     pod_.spec.priority = priority;
     return *this;

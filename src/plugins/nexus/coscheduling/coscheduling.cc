@@ -24,6 +24,12 @@ Result<std::unique_ptr<framework::Plugin>> Coscheduling::Make(const framework::P
                 k8s::IntegerLimits{.min = 0, .max = kMostBoost});
     fields.Read("searchEvaluations", read.search_evaluations,
                 k8s::IntegerLimits{.min = 0, .max = kMostEvaluations});
+    fields.Map("tierBoosts", [&](k8s::FieldReader& tiers) {
+      const k8s::IntegerLimits limits{.min = 0, .max = kMostBoost};
+      tiers.Read("gold", read.gold_boost, limits);
+      tiers.Read("silver", read.silver_boost, limits);
+      tiers.Read("bronze", read.bronze_boost, limits);
+    });
   }));
   read.straggler_wait = Duration::Seconds(straggler_wait);
   read.grace = Duration::Seconds(grace);

@@ -11,7 +11,7 @@ TEST(Coscheduling, ReadsItsArguments) {
   const auto made = testing::MakeFromYaml(
       &Coscheduling::Make,
       "{stragglerWaitSeconds: 5, graceSeconds: 30, evictIncomplete: true, starvationSeconds: 90, "
-      "starvationBoost: 7}");
+      "starvationBoost: 7, tierBoosts: {gold: 5, silver: 3}}");
   ASSERT_TRUE(made.ok()) << made.error().ToString();
   const framework::GangArgs& args = dynamic_cast<const Coscheduling&>(**made).gang_args();
   EXPECT_EQ(args.straggler_wait, Duration::Seconds(5));
@@ -19,6 +19,9 @@ TEST(Coscheduling, ReadsItsArguments) {
   EXPECT_TRUE(args.evict_incomplete);
   EXPECT_EQ(args.starvation_wait, Duration::Seconds(90));
   EXPECT_EQ(args.starvation_boost, 7);
+  EXPECT_EQ(args.gold_boost, 5);
+  EXPECT_EQ(args.silver_boost, 3);
+  EXPECT_EQ(args.bronze_boost, 0);
 }
 
 TEST(Coscheduling, HasTheDefaultsThatAreDocumented) {
@@ -27,6 +30,9 @@ TEST(Coscheduling, HasTheDefaultsThatAreDocumented) {
   const framework::GangArgs& args = dynamic_cast<const Coscheduling&>(**made).gang_args();
   EXPECT_EQ(args.starvation_wait, Duration::Seconds(60));
   EXPECT_EQ(args.starvation_boost, 100);
+  EXPECT_EQ(args.gold_boost, 20);
+  EXPECT_EQ(args.silver_boost, 0);
+  EXPECT_EQ(args.bronze_boost, 0);
 }
 
 TEST(Coscheduling, RefusesArgumentsThatMakeNoSense) {
@@ -39,6 +45,8 @@ TEST(Coscheduling, RefusesArgumentsThatMakeNoSense) {
       {"{starvationBoost: -1}", "starvationBoost"},
       {"{starvationBoost: 1000000001}", "starvationBoost"},
       {"{starvation: 1}", "starvation"},
+      {"{tierBoosts: {gold: -1}}", "tierBoosts.gold"},
+      {"{tierBoosts: {platinum: 1}}", "platinum"},
       {"{kind: NodeAffinityArgs}", "CoschedulingArgs"},
   };
   for (const Case& c : cases) {
