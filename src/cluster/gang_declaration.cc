@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "k8s/names.h"
+#include "k8s/operators.h"
 
 namespace knx::cluster {
 namespace {
@@ -85,6 +86,27 @@ AllSaid MinimumsIn(const k8s::ObjectMeta& meta) {
   return out;
 }
 
+// The name has the operator in it: two of them may have made something of the same name. With a
+// slash it is no value of a label, so that no other gang is called so.
+void AddNameByOperator(const k8s::Operator& made_by, const k8s::ObjectMeta& meta, AllSaid& out) {
+  const std::string_view name = Find(meta.labels, made_by.gang_name);
+  if (name.empty()) return;
+  std::string whole = fmt::format("{}/{}", made_by.name, name);
+  if (!made_by.gang_part.empty()) {
+    const std::string_view part = Find(meta.labels, made_by.gang_part);
+    if (part.empty()) return;
+    whole += fmt::format("/{}", part);
+  }
+  out.push_back({kLabel, made_by.gang_name, std::move(whole), GangSource::kPod});
+}
+
+void AddSizeByOperator(const k8s::Operator& made_by, const k8s::ObjectMeta& meta, AllSaid& out) {
+  if (made_by.gang_size.empty()) return;
+  const std::span size(&made_by.gang_size, 1);
+  AddSaid(meta.labels, kLabel, size, GangSource::kPod, out);
+  AddSaid(meta.annotations, kAnnotation, size, GangSource::kPod, out);
+}
+
 // Of several that should say the same, the first that does not.
 std::string ConflictIn(const AllSaid& all) {
   for (const Said& other : all) {
@@ -137,13 +159,17 @@ std::string_view ObjectOf(GangSource source) {
   return "";
 }
 
-std::optional<GangDeclaration> ReadGangDeclaration(const k8s::Pod& pod) {
+std::optional<GangDeclaration> ReadGangDeclaration(const k8s::Pod& pod, OperatorGangs operators) {
+  const k8s::Operator* const made_by =
+      operators == OperatorGangs::kRead ? k8s::GangOperatorOf(pod.meta) : nullptr;
   const bool speaks = pod.spec.pod_group || MaySpeakOfGangs(pod.meta.labels) ||
-                      MaySpeakOfGangs(pod.meta.annotations);
+                      MaySpeakOfGangs(pod.meta.annotations) || made_by != nullptr;
   if (!speaks) return std::nullopt;
-  const AllSaid all = NamesIn(pod);
+  AllSaid all = NamesIn(pod);
+  if (all.empty() && made_by != nullptr) AddNameByOperator(*made_by, pod.meta, all);
   if (all.empty()) return std::nullopt;
-  const AllSaid minimums = MinimumsIn(pod.meta);
+  AllSaid minimums = MinimumsIn(pod.meta);
+  if (minimums.empty() && made_by != nullptr) AddSizeByOperator(*made_by, pod.meta, minimums);
   GangDeclaration gang{.name = all.front().value, .source = all.front().source};
   if (!minimums.empty()) ReadMinimum(minimums.front(), gang);
   gang.conflict = ConflictIn(all);

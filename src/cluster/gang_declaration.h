@@ -38,8 +38,12 @@ struct GangDeclaration {
   friend bool operator==(const GangDeclaration&, const GangDeclaration&) = default;
 };
 
+// What operators put on their pods (k8s/operators.h) counts after everything else, or not at all.
+enum class OperatorGangs : bool { kIgnore, kRead };
+
 // nullopt: it belongs to none. A gang of one is none.
-std::optional<GangDeclaration> ReadGangDeclaration(const k8s::Pod& pod);
+std::optional<GangDeclaration> ReadGangDeclaration(
+    const k8s::Pod& pod, OperatorGangs operators = OperatorGangs::kIgnore);
 
 // What an object says about gangs: by name, how many of each must start together.
 struct GangObject {

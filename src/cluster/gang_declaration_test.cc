@@ -157,5 +157,54 @@ TEST(GangDeclaration, AMinimumThatCannotBeReadIsNotIgnored) {
             "min-available must be at most 1000000, got 99999999999999999999");
 }
 
+std::optional<GangDeclaration> ReadOfOperator(Map labels, Map annotations = {}) {
+  k8s::Pod pod;
+  std::sort(labels.begin(), labels.end());
+  std::sort(annotations.begin(), annotations.end());
+  pod.meta.labels = std::move(labels);
+  pod.meta.annotations = std::move(annotations);
+  return ReadGangDeclaration(pod, OperatorGangs::kRead);
+}
+
+TEST(GangDeclaration, PodsOfOperatorsBelongToTheirJobIfThatIsWanted) {
+  const std::string lws = "leaderworkerset.sigs.k8s.io/";
+  const Map group = {{lws + "name", "vllm"}, {lws + "group-index", "1"}};
+  const Map size = {{lws + "size", "3"}};
+  EXPECT_EQ(ReadOfOperator(group, size), (GangDeclaration{"LeaderWorkerSet/vllm/1", 3}));
+  EXPECT_EQ(Read(group, size), std::nullopt) << "nobody asked for it";
+  EXPECT_EQ(ReadOfOperator(group, {{lws + "size", "1"}}), std::nullopt) << "a gang of one is none";
+  EXPECT_EQ(ReadOfOperator(group), std::nullopt) << "nobody says how many";
+  EXPECT_EQ(ReadOfOperator({{lws + "name", "vllm"}}, size), std::nullopt) << "nor which group";
+  EXPECT_EQ(ReadOfOperator({{"training.kubeflow.org/job-name", "train"}}), std::nullopt);
+  for (const auto& [label, gang] :
+       {std::pair("training.kubeflow.org/job-name", "Kubeflow/j"),
+        std::pair("jobset.sigs.k8s.io/jobset-name", "JobSet/j"),
+        std::pair("ray.io/cluster", "Ray/j"), std::pair("spark-app-selector", "Spark/j"),
+        std::pair("volcano.sh/job-name", "Volcano/j")}) {
+    EXPECT_EQ(ReadOfOperator({{label, "j"}, {kOurs + "min-available", "4"}}),
+              (GangDeclaration{gang, 4}));
+  }
+}
+
+TEST(GangDeclaration, WhatAPodSaysItselfComesBeforeItsOperator) {
+  const std::string lws = "leaderworkerset.sigs.k8s.io/";
+  const Map size = {{lws + "size", "3"}};
+  EXPECT_EQ(ReadOfOperator({{lws + "name", "vllm"},
+                            {lws + "group-index", "1"},
+                            {kOurs + "name", "train"},
+                            {kOurs + "min-available", "2"}},
+                           size),
+            (GangDeclaration{"train", 2}));
+  EXPECT_EQ(
+      ReadOfOperator(
+          {{lws + "name", "vllm"}, {lws + "group-index", "1"}, {kOurs + "min-available", "2"}},
+          size),
+      (GangDeclaration{"LeaderWorkerSet/vllm/1", 2}));
+  const auto wrong = ReadOfOperator({{lws + "name", "vllm"}, {lws + "group-index", "1"}},
+                                    {{lws + "size", "many"}});
+  ASSERT_TRUE(wrong.has_value());
+  EXPECT_EQ(wrong->problem, "failed to parse size value \"many\": a whole number is wanted");
+}
+
 }  // namespace
 }  // namespace knx::cluster

@@ -141,7 +141,7 @@ Pod State::MakeRecord(const k8s::Pod& pod) {
     record.limits = std::make_unique<ResourceVector>(
         ToResourceVector(k8s::PodLimits(pod.spec), resource_names_));
   }
-  if (auto declared = ReadGangDeclaration(pod)) {
+  if (auto declared = ReadGangDeclaration(pod, operator_gangs_)) {
     record.gang = std::make_unique<GangMembership>(GangMembership{*std::move(declared), {}});
     if (const auto* owner = k8s::ControllerOf(pod.meta)) record.gang->owner = owner->uid;
   }

@@ -122,6 +122,8 @@ class State {
     const GangId gang = named_gang_of(id);
     return gang.valid() && gangs_.Get(gang).minimum > 1 ? gang : GangId{};
   }
+  // Before the first pod comes: whether what operators put on their pods makes gangs of them.
+  void SetOperatorGangs(OperatorGangs operators) { operator_gangs_ = operators; }
   // Whose members name the object, whether it is there or not; none for other kinds of objects.
   [[nodiscard]] std::vector<GangId> GangsOf(const k8s::Object& object) const;
   void NoteConflictSaid(PodId id) { pods_.Edit(id).gang->conflict_said = true; }
@@ -258,6 +260,7 @@ class State {
   LabelSets label_sets_;
   PodTable pods_;
   GangTable gangs_;
+  OperatorGangs operator_gangs_ = OperatorGangs::kIgnore;
   const ProfileRules* profile_rules_ = nullptr;
   std::map<Symbol, ProfileFindings> namespace_profiles_;  // of those that say anything
   std::uint64_t namespace_profile_changes_ = 0;

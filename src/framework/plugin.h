@@ -108,6 +108,8 @@ struct GangArgs {
   // After the grace, those that have a place are evicted. A pod that nobody makes again is lost
   // then.
   bool evict_incomplete = false;
+  // What operators put on their pods makes gangs of them.
+  bool operator_gangs = false;
   // Who has waited for so long, a pod or a gang since its first member, counts for more in the
   // queue.
   Duration starvation_wait = Duration::Seconds(60);

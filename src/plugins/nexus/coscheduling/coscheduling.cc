@@ -19,6 +19,7 @@ Result<std::unique_ptr<framework::Plugin>> Coscheduling::Make(const framework::P
     fields.Read("stragglerWaitSeconds", straggler_wait, k8s::IntegerLimits{.min = 0, .max = kMost});
     fields.Read("graceSeconds", grace, k8s::IntegerLimits{.min = 1, .max = kMost});
     fields.Read("evictIncomplete", read.evict_incomplete);
+    fields.Read("operatorGangs", read.operator_gangs);
     fields.Read("starvationSeconds", starvation, k8s::IntegerLimits{.min = 1, .max = kMost});
     fields.Read("starvationBoost", read.starvation_boost,
                 k8s::IntegerLimits{.min = 0, .max = kMostBoost});

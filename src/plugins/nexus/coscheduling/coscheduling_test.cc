@@ -10,13 +10,14 @@ namespace {
 TEST(Coscheduling, ReadsItsArguments) {
   const auto made = testing::MakeFromYaml(
       &Coscheduling::Make,
-      "{stragglerWaitSeconds: 5, graceSeconds: 30, evictIncomplete: true, starvationSeconds: 90, "
-      "starvationBoost: 7, tierBoosts: {gold: 5, silver: 3}}");
+      "{stragglerWaitSeconds: 5, graceSeconds: 30, evictIncomplete: true, operatorGangs: true, "
+      "starvationSeconds: 90, starvationBoost: 7, tierBoosts: {gold: 5, silver: 3}}");
   ASSERT_TRUE(made.ok()) << made.error().ToString();
   const framework::GangArgs& args = dynamic_cast<const Coscheduling&>(**made).gang_args();
   EXPECT_EQ(args.straggler_wait, Duration::Seconds(5));
   EXPECT_EQ(args.grace, Duration::Seconds(30));
   EXPECT_TRUE(args.evict_incomplete);
+  EXPECT_TRUE(args.operator_gangs);
   EXPECT_EQ(args.starvation_wait, Duration::Seconds(90));
   EXPECT_EQ(args.starvation_boost, 7);
   EXPECT_EQ(args.gold_boost, 5);
@@ -28,6 +29,7 @@ TEST(Coscheduling, HasTheDefaultsThatAreDocumented) {
   const auto made = testing::MakeFromYaml(&Coscheduling::Make, "");
   ASSERT_TRUE(made.ok()) << made.error().ToString();
   const framework::GangArgs& args = dynamic_cast<const Coscheduling&>(**made).gang_args();
+  EXPECT_FALSE(args.operator_gangs);
   EXPECT_EQ(args.starvation_wait, Duration::Seconds(60));
   EXPECT_EQ(args.starvation_boost, 100);
   EXPECT_EQ(args.gold_boost, 20);
