@@ -27,11 +27,14 @@ void TakeAlso(cluster::ResourceVector& takes, std::span<const ResourceAmount> mo
 
 KindRoom RoomBy(const cluster::State& state, const PreparedClass& prepared, bool alone) {
   KindRoom room;
+  // Prepared for one pod, what is said of nodes need not hold for the others of its kind.
+  const bool for_all = !prepared.asks_anew();
+  room.rejections_last = room.amounts_only = for_all;
   if (!prepared.outcome().ok()) {
-    room.known = prepared.outcome().rejected();
+    room.known = prepared.outcome().rejected() && for_all;
     return room;
   }
-  if (prepared.only_rows()) {
+  if (prepared.only_rows() && for_all) {
     room.open = *prepared.only_rows();
   } else {
     state.nodes().present().ForEach([&](std::uint32_t row) { room.open.push_back(NodeRow{row}); });
@@ -44,7 +47,7 @@ KindRoom RoomBy(const cluster::State& state, const PreparedClass& prepared, bool
       continue;
     }
     const bool of_node = filter.scope == Scope::kFacts || filter.scope == Scope::kUsage;
-    const bool lasts = of_node || (alone && limits.rejections_last);
+    const bool lasts = for_all && (of_node || (alone && limits.rejections_last));
     room.rejections_last &= lasts;
     room.amounts_only &= filter.scope == Scope::kFacts;
     if (!lasts) continue;
