@@ -133,6 +133,17 @@ Result<std::vector<framework::Profile>> ProfilesFor(const Workload& workload) {
   return framework::BuildProfiles(config, plugins::AllPlugins());
 }
 
+Status CheckRefusals(const Workload& workload, const engine::Engine& engine) {
+  if (workload.refusal.empty()) return Ok();
+  for (std::int32_t i = 0; i < workload.pods; ++i) {
+    const std::string why = engine.WhyWaiting(MakePod(workload, i).meta.uid);
+    if (why.find(workload.refusal) == std::string::npos) {
+      return InvalidError(fmt::format("{}: a pod says {:?}", workload.name, why));
+    }
+  }
+  return Ok();
+}
+
 }  // namespace
 
 Result<Measurement> Measure(const Workload& workload) {
@@ -143,10 +154,12 @@ Result<Measurement> Measure(const Workload& workload) {
   run.DecideEveryPod();
   const double total_us = MicrosecondsSince(start);
 
-  if (run.bound() != workload.pods) {
+  const std::int32_t expected = workload.refusal.empty() ? workload.pods : 0;
+  if (run.bound() != expected) {
     return InvalidError(
-        fmt::format("{}: {} of {} pods were bound", workload.name, run.bound(), workload.pods));
+        fmt::format("{}: {} of {} pods were bound", workload.name, run.bound(), expected));
   }
+  KNX_TRY_DONE(CheckRefusals(workload, run.engine()));
   if (const auto difference = run.engine().Verify()) {
     return InvalidError(fmt::format("{}: {}", workload.name, *difference));
   }

@@ -44,7 +44,7 @@ std::string ToJson(const std::vector<Row>& rows, const std::string& machine,
         "{}\n  {{\"name\": \"{}\", \"nodes\": {}, \"pods\": {}, \"classes\": {}, \"threads\": 1, "
         "\"per_second\": {:.0f}, \"spread_percent\": {:.1f}, \"p50_us\": {:.3f}, \"p99_us\": "
         "{:.3f}, "
-        "\"total_ms\": {:.1f}, \"rss_mb\": {:.1f}, \"bytes_per_pod\": {:.0f}}}",
+        "\"total_ms\": {:.3f}, \"rss_mb\": {:.1f}, \"bytes_per_pod\": {:.0f}}}",
         i == 0 ? "" : ",", row.workload.name, row.workload.nodes, row.workload.pods,
         row.workload.classes, m.per_second, row.spread_percent, m.p50_us, m.p99_us, m.total_ms,
         m.rss_mb, m.bytes_per_pod);

@@ -44,6 +44,8 @@ Result<std::vector<Workload>> ReadWorkloads(std::string_view text, std::string_v
                         row.Read("pod", workload.pod);
                         row.Read("present_pod", workload.present_pod);
                         row.Read("priority", workload.priority, {0, 1'000'000'000});
+                        row.Read("fill", workload.fill, {0, 1'000'000});
+                        row.Read("refusal", workload.refusal);
                         row.Read("repeat", workload.repeat, {1, 100});
                         row.Read("decode_as_they_come", workload.decode_as_they_come);
                       });
@@ -124,7 +126,8 @@ k8s::Pod MakePresentPod(const Workload& workload, std::int32_t i) {
   // Those of the spread are plain, as in kube-scheduler's benchmark.
   if (workload.shape != Shape::kSpread) SpeakOfPods(workload, pod);
   if (workload.shape == Shape::kPreemption || workload.shape == Shape::kGang) {
-    pod.spec.node_name = fmt::format("node-{:07}", i % workload.nodes);
+    const std::int32_t node = workload.fill > 0 ? i / workload.fill : i % workload.nodes;
+    pod.spec.node_name = fmt::format("node-{:07}", node);
     pod.status.phase = k8s::PodPhase::kRunning;
     pod.status.start_time = Time{std::int64_t{1'600'000'000'000'000'000} + i};
   }

@@ -36,6 +36,8 @@ struct Workload {
   std::int32_t gang = 0;       // pods that start together, one gang after the other
   bool at_once = false;        // all gangs are there before the first is decided about
   std::int32_t priority = 0;   // of the pods to be measured: others are evicted for them
+  std::int32_t fill = 0;       // present pods fill one node after the other, so many on each
+  std::string refusal;         // nobody is bound, and all say this
   std::int32_t repeat = 3;
   // Makes each pod when it is handed over, so that only what the engine keeps is resident.
   bool decode_as_they_come = false;
