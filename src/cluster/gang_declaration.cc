@@ -122,7 +122,8 @@ std::string ConflictIn(const AllSaid& all) {
 // "pod-group.scheduling.kubenexus.io/min-available" is known to people as min-available.
 std::string_view ShortKey(std::string_view key) { return key.substr(key.rfind('/') + 1); }
 
-void ReadMinimum(const Said& said, GangDeclaration& gang) {
+// What is no such number is a problem of the gang's.
+void ReadMinimum(const Said& said, std::int32_t& minimum, GangDeclaration& gang) {
   std::int64_t value = 0;
   const std::string_view text = said.value;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -137,8 +138,25 @@ void ReadMinimum(const Said& said, GangDeclaration& gang) {
   } else if (value < 1) {
     gang.problem = fmt::format("{} must be at least 1, got {}", ShortKey(said.key), said.value);
   } else {
-    gang.minimum = static_cast<std::int32_t>(value);
+    minimum = static_cast<std::int32_t>(value);
   }
+}
+
+// Where it is said by the pod, all of it is: name and minimum of the role.
+void ReadRole(const k8s::ObjectMeta& meta, GangDeclaration& gang) {
+  const std::string_view key =
+      gang.source == GangSource::kVolcano ? names::kVolcanoTask : names::kGangRole;
+  AllSaid said;
+  AddSaid(meta.labels, kLabel, std::span(&key, 1), gang.source, said);
+  AddSaid(meta.annotations, kAnnotation, std::span(&key, 1), gang.source, said);
+  if (said.empty()) return;
+  gang.role = said.front().value;
+  if (gang.source != GangSource::kPod) return;
+  const std::span minimum(&names::kGangRoleMinAvailable, 1);
+  said.clear();
+  AddSaid(meta.labels, kLabel, minimum, gang.source, said);
+  AddSaid(meta.annotations, kAnnotation, minimum, gang.source, said);
+  if (!said.empty()) ReadMinimum(said.front(), gang.role_minimum, gang);
 }
 
 }  // namespace
@@ -171,13 +189,15 @@ std::optional<GangDeclaration> ReadGangDeclaration(const k8s::Pod& pod, Operator
   AllSaid minimums = MinimumsIn(pod.meta);
   if (minimums.empty() && made_by != nullptr) AddSizeByOperator(*made_by, pod.meta, minimums);
   GangDeclaration gang{.name = all.front().value, .source = all.front().source};
-  if (!minimums.empty()) ReadMinimum(minimums.front(), gang);
+  if (!minimums.empty()) ReadMinimum(minimums.front(), gang.minimum, gang);
   gang.conflict = ConflictIn(all);
   if (gang.source != GangSource::kPod) {
     gang.problem.clear();  // of something that does not count
+    ReadRole(pod.meta, gang);
     return gang;
   }
   if (minimums.empty()) return std::nullopt;
+  if (gang.problem.empty()) ReadRole(pod.meta, gang);
   if (gang.problem.empty() && gang.minimum == 1) return std::nullopt;
   if (gang.conflict.empty()) gang.conflict = ConflictIn(minimums);
   return gang;
@@ -192,6 +212,9 @@ std::optional<GangObject> ReadGangObject(const k8s::Object& object) {
     GangObject out{.name = group->meta.name, .groups = {{group->meta.name, group->minimum}}};
     for (const auto& [api, source] : kSources) {
       if (api == group->api) out.source = source;
+    }
+    for (const auto& [role, minimum] : group->role_minimums) {
+      if (minimum > 0) out.roles[role] = std::min(minimum, kMaxGangMinimum);
     }
     return out;
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,6 +28,9 @@ enum class GangSource : std::uint8_t {
 // "PodGroup object (scheduling.x-k8s.io)"
 std::string_view ObjectOf(GangSource source);
 
+// How many members of each role must be among those that start together, by role.
+using GangRoles = std::map<std::string, std::int32_t>;
+
 struct GangDeclaration {
   std::string name;  // unique in the pod's namespace among those of its source
   // Members that must start together, as the pod says; above 1. Where an object says so this is
@@ -34,7 +38,9 @@ struct GangDeclaration {
   std::int32_t minimum = 0;
   std::string problem = {};  // why what it says about its gang cannot be read; then it cannot start
   GangSource source = GangSource::kPod;
-  std::string conflict = {};  // what else it says, and what counts; in words
+  std::string conflict = {};      // what else it says, and what counts; in words
+  std::string role = {};          // what it is in the gang; empty: nothing special
+  std::int32_t role_minimum = 0;  // as it says itself; 0: it does not
   friend bool operator==(const GangDeclaration&, const GangDeclaration&) = default;
 };
 
@@ -50,6 +56,7 @@ struct GangObject {
   GangSource source = GangSource::kPodGroup;
   std::string name;
   std::vector<std::pair<std::string, std::int32_t>> groups;
+  GangRoles roles = {};  // of each of them
 };
 // nullopt: it is of another kind.
 std::optional<GangObject> ReadGangObject(const k8s::Object& object);

@@ -35,6 +35,26 @@ TEST(GangDeclaration, EverySpellingIsRead) {
   EXPECT_EQ(Read({{kKueue + "name", "train"}}, {{kKueue + "total-count", "4"}}), train);
 }
 
+TEST(GangDeclaration, ARoleHasAMinimumOfItsOwn) {
+  const k8s::StringMap gang = {{kOurs + "min-available", "4"}, {kOurs + "name", "train"}};
+  const auto with = [&](k8s::StringMap more) {
+    more.insert(more.end(), gang.begin(), gang.end());
+    std::sort(more.begin(), more.end());
+    return Read(more).value_or(GangDeclaration{});
+  };
+  EXPECT_EQ(with({}).role, "");
+  EXPECT_EQ(with({{kOurs + "role", "ps"}}).role, "ps");
+  EXPECT_EQ(with({{kOurs + "role", "ps"}}).role_minimum, 0);
+  EXPECT_EQ(with({{kOurs + "role", "ps"}, {kOurs + "role-min-available", "2"}}).role_minimum, 2);
+  EXPECT_EQ(with({{kOurs + "role-min-available", "2"}}).role_minimum, 0) << "of no role";
+  EXPECT_EQ(with({{kOurs + "role", "ps"}, {kOurs + "role-min-available", "0"}}).problem,
+            "role-min-available must be at least 1, got 0");
+  const auto volcano =
+      Read({{"volcano.sh/task-spec", "worker"}}, {{"scheduling.k8s.io/group-name", "train"}});
+  ASSERT_TRUE(volcano.has_value());
+  EXPECT_EQ(volcano->role, "worker");
+}
+
 // The name and the minimum of the gang, and what is said about contradictions.
 struct Winner {
   std::string name;

@@ -27,6 +27,19 @@ std::size_t MapBytes(const Map& map) {
 
 }  // namespace
 
+std::int32_t GangDemand::in_all() const {
+  std::int64_t of_roles = 0;
+  for (const auto& [role, count] : roles) of_roles += count;
+  return std::max(minimum,
+                  static_cast<std::int32_t>(std::min<std::int64_t>(of_roles, kMaxGangMinimum)));
+}
+
+void GangTable::SetDemand(GangId id, GangDemand demand) {
+  Gang& gang = gangs_[id.index];
+  gang.minimum = demand.in_all();
+  gang.roles = std::move(demand.roles);
+}
+
 GangId GangTable::Join(const GangKey& key, PodId pod, Time begun) {
   const auto [known, fresh] = by_name_.try_emplace(key);
   if (fresh) {
@@ -41,7 +54,7 @@ GangId GangTable::Join(const GangKey& key, PodId pod, Time begun) {
     made.namespace_ = key.namespace_;
     made.source = key.source;
     made.name = key.name;
-    if (key.source != GangSource::kPod) made.minimum = MinimumByObject(made);
+    if (key.source != GangSource::kPod) SetDemand(known->second, DemandByObject(made));
   }
   Gang& gang = gangs_[known->second.index];
   gang.members.push_back(pod);
@@ -90,15 +103,14 @@ GangId GangTable::RemoveFinished(const std::string& uid) {
 
 // ---- objects ----
 
-void GangTable::SetObject(const GangKey& object, Groups groups) {
+void GangTable::SetObject(const GangKey& object, Groups groups, const GangRoles& roles) {
   const auto [first, last] = EntriesOf(objects_, object);
   objects_.erase(first, last);
   for (const auto& [name, minimum] : groups) {
-    objects_[{object.namespace_, object.source, name}] = std::clamp(minimum, 1, kMaxGangMinimum);
+    objects_[{object.namespace_, object.source, name}] = {std::clamp(minimum, 1, kMaxGangMinimum),
+                                                          roles};
   }
-  for (const GangId id : NamedBy(object)) {
-    gangs_[id.index].minimum = MinimumByObject(gangs_[id.index]);
-  }
+  for (const GangId id : NamedBy(object)) SetDemand(id, DemandByObject(Get(id)));
 }
 
 std::vector<GangId> GangTable::NamedBy(const GangKey& object) const {
@@ -108,10 +120,10 @@ std::vector<GangId> GangTable::NamedBy(const GangKey& object) const {
   return out;
 }
 
-std::int32_t GangTable::MinimumByObject(const Gang& gang) const {
+GangDemand GangTable::DemandByObject(const Gang& gang) const {
   const auto said =
       objects_.find({gang.namespace_, gang.source, std::string(GroupOf(gang.source, gang.name))});
-  return said == objects_.end() ? Gang::kNoObject : said->second;
+  return said == objects_.end() ? GangDemand{Gang::kNoObject, {}} : said->second;
 }
 
 std::size_t GangTable::bytes() const {

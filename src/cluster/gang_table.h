@@ -23,6 +23,15 @@
 
 namespace knx::cluster {
 
+// Who must start together: so many, and of each of these roles so many of them.
+struct GangDemand {
+  std::int32_t minimum = 0;
+  GangRoles roles = {};
+  // Who wants more of its roles than in all wants that many in all.
+  [[nodiscard]] std::int32_t in_all() const;
+  friend bool operator==(const GangDemand&, const GangDemand&) = default;
+};
+
 struct Gang {
   // As a minimum: the object that would say it is not there.
   static constexpr std::int32_t kNoObject = std::numeric_limits<std::int32_t>::max();
@@ -34,6 +43,7 @@ struct Gang {
   // What the object says, 1 if each starts for itself. Without an object the greatest that a member
   // declares: which of them comes first makes no difference.
   std::int32_t minimum = 0;
+  GangRoles roles;           // that must be among them; together no more than the minimum
   std::uint32_t placed = 0;  // members that have a place and are not about to leave it
   Time begun = kNever;       // the first of this run was made then, as far as is known
   // Pods of this run that have done their work. Nobody has to start in their stead.
@@ -67,18 +77,18 @@ class GangTable {
   // One that had is gone. It stays counted as long as somebody of its run has a place.
   GangId RemoveFinished(const std::string& uid);
   // Of a gang without an object.
-  void SetMinimum(GangId id, std::int32_t minimum) { gangs_[id.index].minimum = minimum; }
+  void SetDemand(GangId id, GangDemand demand);
   void CountPlaced(GangId id, int sign) {
     gangs_[id.index].placed += static_cast<std::uint32_t>(sign);
   }
 
   // An object is there and has these groups, with their minimums; none: it is not there.
   using Groups = std::span<const std::pair<std::string, std::int32_t>>;
-  void SetObject(const GangKey& object, Groups groups);
+  void SetObject(const GangKey& object, Groups groups, const GangRoles& roles = {});
   // Whose members name the object, whether it is there or not.
   [[nodiscard]] std::vector<GangId> NamedBy(const GangKey& object) const;
   // What the object of a gang says at present.
-  [[nodiscard]] std::int32_t MinimumByObject(const Gang& gang) const;
+  [[nodiscard]] GangDemand DemandByObject(const Gang& gang) const;
 
   [[nodiscard]] const Gang& Get(GangId id) const { return gangs_[id.index]; }
   [[nodiscard]] bool Contains(GangId id) const {
@@ -95,7 +105,7 @@ class GangTable {
   std::deque<Gang> gangs_;
   std::vector<GangId> free_;
   std::map<GangKey, GangId> by_name_;
-  std::map<GangKey, std::int32_t> objects_;  // their groups, and the minimum of each
+  std::map<GangKey, GangDemand> objects_;  // their groups, and what each wants
   FinishedMembers finished_;
 };
 

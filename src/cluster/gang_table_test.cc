@@ -42,13 +42,26 @@ TEST(GangTable, MinimumsStayWithinWhatCanBeCounted) {
   }
 }
 
+TEST(GangTable, RolesThatNeedMoreThanTheGangMakeItNeedThatMuch) {
+  GangTable table;
+  const GangId id = table.Join(PodGroupNamed("g"), PodId{1});
+  table.SetObject(PodGroupNamed("g"), Groups{{"g", 3}}, {{"ps", 1}, {"worker", 2}});
+  EXPECT_EQ(table.Get(id).minimum, 3);
+  EXPECT_EQ(table.Get(id).roles.size(), 2U);
+  table.SetObject(PodGroupNamed("g"), Groups{{"g", 3}}, {{"ps", 1}, {"worker", 4}});
+  EXPECT_EQ(table.Get(id).minimum, 5);
+  table.SetObject(PodGroupNamed("g"), Groups{});
+  EXPECT_TRUE(table.Get(id).awaits_object());
+  EXPECT_TRUE(table.Get(id).roles.empty());
+}
+
 TEST(GangTable, AnObjectIsOneOfItsNamespaceKindAndName) {
   GangTable table;
   const GangId here = table.Join(PodGroupNamed("a"), PodId{1});
   const GangId elsewhere = table.Join(PodGroupNamed("a", kElsewhere), PodId{2});
   const GangId other = table.Join({kHere, GangSource::kVolcano, "a"}, PodId{3});
   const GangId by_labels = table.Join({kHere, GangSource::kPod, "a"}, PodId{4});
-  table.SetMinimum(by_labels, 2);
+  table.SetDemand(by_labels, {2, {}});
   const GangId longer = table.Join(PodGroupNamed("a-b"), PodId{5});
   EXPECT_THAT(table.NamedBy(PodGroupNamed("a")), ElementsAre(here));
   table.SetObject(PodGroupNamed("a"), Groups{{"a", 4}});

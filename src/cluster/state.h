@@ -232,7 +232,7 @@ class State {
   }
   void JoinGang(PodId id);
   void LeaveGang(PodId id);
-  [[nodiscard]] std::int32_t CountGangMinimum(GangId id) const;
+  [[nodiscard]] GangDemand CountGangDemand(GangId id) const;
   // Who has finished in this run of the gang, after anything changed that says when it began. The
   // gang, if its pods start together.
   GangId RecountFinished(GangId id);

@@ -5,6 +5,16 @@
 #include "k8s/kind_name.h"
 
 namespace knx::cluster {
+namespace {
+
+// Where members disagree, the greatest counts.
+void AddRole(const GangDeclaration& declared, GangRoles& roles) {
+  if (declared.role_minimum == 0) return;
+  std::int32_t& minimum = roles[declared.role];
+  minimum = std::max(minimum, declared.role_minimum);
+}
+
+}  // namespace
 
 void State::JoinGang(PodId id) {
   Pod& pod = pods_.Edit(id);
@@ -13,7 +23,9 @@ void State::JoinGang(PodId id) {
   const GangKey key{pod.namespace_, declared.source, declared.name};
   const GangId gang = pod.gang->id = gangs_.Join(key, id, BegunWith(pod, key));
   if (declared.source != GangSource::kPod) return;
-  gangs_.SetMinimum(gang, std::max(gangs_.Get(gang).minimum, declared.minimum));
+  GangDemand demand{std::max(gangs_.Get(gang).minimum, declared.minimum), gangs_.Get(gang).roles};
+  AddRole(declared, demand.roles);
+  gangs_.SetDemand(gang, std::move(demand));
 }
 
 void State::LeaveGang(PodId id) {
@@ -21,18 +33,20 @@ void State::LeaveGang(PodId id) {
   if (!gang.valid()) return;
   gangs_.Leave(gang, id);
   if (!gangs_.Contains(gang)) return;
-  gangs_.SetMinimum(gang, CountGangMinimum(gang));
+  gangs_.SetDemand(gang, CountGangDemand(gang));
   RecountFinished(gang);
 }
 
-std::int32_t State::CountGangMinimum(GangId id) const {
+GangDemand State::CountGangDemand(GangId id) const {
   const Gang& gang = gangs_.Get(id);
-  if (gang.source != GangSource::kPod) return gangs_.MinimumByObject(gang);
-  std::int32_t minimum = 0;
+  if (gang.source != GangSource::kPod) return gangs_.DemandByObject(gang);
+  GangDemand demand;
   for (const PodId member : gang.members) {
-    minimum = std::max(minimum, pods_.Get(member).gang->declared.minimum);
+    const GangDeclaration& declared = pods_.Get(member).gang->declared;
+    demand.minimum = std::max(demand.minimum, declared.minimum);
+    AddRole(declared, demand.roles);
   }
-  return minimum;
+  return demand;
 }
 
 // Who is about to leave may be of the run before.
@@ -68,7 +82,7 @@ void State::SetGangObject(const k8s::Object& object, bool there) {
   const std::optional<GangObject> said = ReadGangObject(object);
   if (!said) return;
   const GangKey key{words_.Intern(k8s::MetaOf(object).namespace_), said->source, said->name};
-  gangs_.SetObject(key, there ? GangTable::Groups(said->groups) : GangTable::Groups());
+  gangs_.SetObject(key, there ? GangTable::Groups(said->groups) : GangTable::Groups(), said->roles);
 }
 
 std::vector<GangId> State::GangsOf(const k8s::Object& object) const {

@@ -15,13 +15,16 @@ using cluster::GangId;
 using cluster::PodId;
 
 void Core::OnGangObject(const k8s::Object& object, bool there, Time now) {
-  std::vector<std::pair<GangId, std::int32_t>> before;
+  std::vector<std::pair<GangId, cluster::GangDemand>> before;
   for (const GangId id : state_.GangsOf(object)) {
-    before.emplace_back(id, state_.gangs().Get(id).minimum);
+    const cluster::Gang& gang = state_.gangs().Get(id);
+    before.emplace_back(id, cluster::GangDemand{gang.minimum, gang.roles});
   }
   there ? state_.UpsertObject(object) : state_.RemoveObject(object);
-  for (const auto& [id, minimum] : before) {
-    if (state_.gangs().Get(id).minimum != minimum) OnMinimumChanged(id, minimum, now);
+  for (const auto& [id, demand] : before) {
+    const cluster::Gang& gang = state_.gangs().Get(id);
+    if (cluster::GangDemand{gang.minimum, gang.roles} == demand) continue;
+    OnMinimumChanged(id, demand.minimum, now);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "engine/broken_gangs.h"
 #include "engine/core.h"
+#include "engine/gang_roles.h"
 
 namespace knx::engine {
 
@@ -47,7 +48,9 @@ GangRoom Core::FindRoom(PodId id, GangId gang, GangPlanner& planner, Time now) {
   GangPreemptor preemptor(state_, planner, [this](PodId pod, NodeRow row) {
     return placer_.Fits(ProfileOf(pod), pod, row);
   });
-  GangRoom room = preemptor.Find(gang, waiting.ready, needed);
+  const std::vector<PodId> must =
+      WhoMustStart(state_, state_.gangs().Get(gang), waiting.ready, needed);
+  GangRoom room = preemptor.Find(gang, must, needed);
   if (options_.observer != nullptr) options_.observer->OnPreemption(room.victims.size());
   return room;
 }

@@ -8,6 +8,7 @@
 
 #include "engine/core.h"
 #include "engine/gang_planner.h"
+#include "engine/gang_roles.h"
 #include "engine/importance.h"
 #include "k8s/names.h"
 
@@ -74,7 +75,8 @@ void Core::SettleGang(GangId id, Time now) {
 }
 
 bool Core::HasEnough(GangId id, const WaitingGang& waiting) const {
-  return !waiting.ready.empty() && waiting.ready.size() >= NeededBy(id);
+  return !waiting.ready.empty() && waiting.ready.size() >= NeededBy(id) &&
+         FillRoles(state_, state_.gangs().Get(id), waiting.ready);
 }
 
 bool Core::IsIncomplete(GangId id) const {
@@ -87,7 +89,9 @@ std::size_t Core::NeededBy(GangId id) const {
   const cluster::Gang& gang = state_.gangs().Get(id);
   const auto minimum = static_cast<std::uint32_t>(gang.minimum);
   const std::uint32_t done = gang.placed + gang.finished;
-  return minimum > done ? minimum - done : 0;
+  std::size_t of_roles = 0;
+  for (const auto& [role, missing] : MissingInRoles(state_, gang)) of_roles += missing;
+  return std::max<std::size_t>(of_roles, minimum > done ? minimum - done : 0);
 }
 
 void Core::OnListed(Time now) {
@@ -152,10 +156,18 @@ void Core::DecideGang(PodId id, GangId gang, Time now) {
         std::uint8_t by = 0;
         return AskReserve(ProfileOf(pod), pod, row, by);
       });
-  GangPlan plan = planner.Plan(waiting.ready, NeededBy(gang));
-  if (plan.places.empty()) Conclude(waiting.ready, NeededBy(gang), planner, plan);
+  const std::size_t needed = NeededBy(gang);
+  const std::vector<PodId> must =
+      WhoMustStart(state_, state_.gangs().Get(gang), waiting.ready, needed);
+  GangPlan plan = planner.Plan(must, needed);
+  if (plan.places.empty()) Conclude(must, needed, planner, plan);
   if (plan.places.empty()) {
     return RefuseGang(id, gang, plan, FindRoom(id, gang, planner, now), now);
+  }
+  if (must.size() < waiting.ready.size()) {
+    std::vector<PodId> without = planner.LargestFirst(waiting.ready);
+    std::erase_if(without, [this](PodId pod) { return state_.pod(pod).node.valid(); });
+    planner.Fill(without, plan, waiting.ready.size());
   }
   waiting.blocked = {};
   waiting.evicted_at.reset();

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "engine/gang_roles.h"
+
 namespace knx::engine {
 
 using cluster::GangId;
@@ -20,9 +22,17 @@ std::string WhatIsMissing(const cluster::State& state, GangId id, const WaitingG
     return fmt::format("waiting for pod group {}: the {} does not exist", GangName(state, id),
                        cluster::ObjectOf(gang.source));
   }
-  return fmt::format("waiting for pod group {}: it has {} pods, needs at least {}",
-                     GangName(state, id), gang.placed + gang.finished + waiting.ready.size(),
-                     gang.minimum);
+  std::string missing = fmt::format(
+      "waiting for pod group {}: it has {} pods, needs at least {}", GangName(state, id),
+      gang.placed + gang.finished + waiting.ready.size(), gang.minimum);
+  for (const auto& [role, wanted] : MissingInRoles(state, gang)) {
+    const auto is_one = [&](PodId pod) { return RoleOf(state, pod) == role; };
+    const auto ready =
+        static_cast<std::size_t>(std::count_if(waiting.ready.begin(), waiting.ready.end(), is_one));
+    if (ready >= wanted) continue;
+    missing += fmt::format(", {} more of role {:.100}", wanted - ready, role);
+  }
+  return missing;
 }
 
 WaitingGang& GangBook::Open(GangId gang, Time now) {

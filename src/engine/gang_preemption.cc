@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "engine/gang_roles.h"
 #include "engine/importance.h"
 
 namespace knx::engine {
@@ -52,6 +53,33 @@ void GangPreemptor::ListUnits(GangId gang) {
   SortUnits();
 }
 
+namespace {
+
+// How many members a gang has beyond its minimum.
+std::int64_t Above(const cluster::Gang& gang) {
+  return std::int64_t{gang.placed} + std::int64_t{gang.finished} - std::int64_t{gang.minimum};
+}
+
+}  // namespace
+
+// Who is not needed, neither for the minimum nor in its role; in the order of those who have a
+// place.
+std::vector<PodId> GangPreemptor::SurplusOf(const cluster::Gang& gang,
+                                            std::span<const PodId> placed) const {
+  std::vector<PodId> surplus;
+  std::map<std::string_view, std::size_t> left = PlacedInRoles(state_, gang);
+  for (const PodId member : placed) {
+    if (static_cast<std::int64_t>(surplus.size()) >= Above(gang)) break;
+    if (const auto role = left.find(RoleOf(state_, member)); role != left.end()) {
+      const std::int32_t minimum = gang.roles.find(std::string(role->first))->second;
+      if (role->second <= static_cast<std::size_t>(minimum)) continue;
+      --role->second;
+    }
+    surplus.push_back(member);
+  }
+  return surplus;
+}
+
 // Members above the minimum one by one, the least important first, and then all others at once.
 void GangPreemptor::ListUnitsOf(GangId id) {
   const cluster::Gang& gang = state_.gangs().Get(id);
@@ -62,16 +90,16 @@ void GangPreemptor::ListUnitsOf(GangId id) {
   }
   std::sort(placed.begin(), placed.end(),
             [this](PodId a, PodId b) { return MoreImportant(state_, b, a); });
-  const std::int64_t above =
-      std::int64_t{gang.placed} + std::int64_t{gang.finished} - std::int64_t{gang.minimum};
-  const auto surplus =
-      std::min(placed.size(), static_cast<std::size_t>(std::max(above, std::int64_t{0})));
-  for (std::size_t i = 0; i < surplus && MayGo(placed[i], {}); ++i) {
-    AddUnit(std::span(&placed[i], 1), id, false);
+  const std::vector<PodId> surplus = SurplusOf(gang, placed);
+  for (const PodId member : surplus) {
+    if (!MayGo(member, {})) break;
+    AddUnit(std::span(&member, 1), id, false);
   }
+  std::erase_if(placed, [&](PodId member) {
+    return std::find(surplus.begin(), surplus.end(), member) != surplus.end();
+  });
   // The most important of them is the last.
-  const auto rest = std::span<const PodId>(placed).subspan(surplus);
-  if (!rest.empty() && MayGo(rest.back(), {})) AddUnit(rest, id, above >= 0);
+  if (!placed.empty() && MayGo(placed.back(), {})) AddUnit(placed, id, Above(gang) >= 0);
 }
 
 void GangPreemptor::AddUnit(std::span<const PodId> pods, GangId gang, bool breaks) {

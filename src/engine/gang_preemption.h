@@ -49,6 +49,8 @@ class GangPreemptor {
   [[nodiscard]] bool MayGo(cluster::PodId pod, cluster::GangId gang) const;
   void ListUnits(cluster::GangId gang);
   void ListUnitsOf(cluster::GangId gang);
+  [[nodiscard]] std::vector<cluster::PodId> SurplusOf(const cluster::Gang& gang,
+                                                      std::span<const cluster::PodId> placed) const;
   void AddUnit(std::span<const cluster::PodId> pods, cluster::GangId gang, bool breaks);
   // The least harm first.
   void SortUnits();

@@ -1,6 +1,7 @@
 #include "engine/plugin_judge.h"
 
 #include "base/check.h"
+#include "engine/gang_roles.h"
 
 namespace knx::engine {
 
@@ -114,7 +115,8 @@ std::string PluginJudge::GateReason(cluster::PodId pod) const {
   if (waiting == nullptr || waiting->stands.valid()) return {};
   const cluster::Gang& gang = state_.gangs().Get(membership.id);
   const std::size_t known = gang.placed + gang.finished + waiting->ready.size();
-  if (known >= static_cast<std::size_t>(gang.minimum)) return {};
+  const bool enough = known >= static_cast<std::size_t>(gang.minimum);
+  if (enough && FillRoles(state_, gang, waiting->ready)) return {};
   return WhatIsMissing(state_, membership.id, *waiting);
 }
 

@@ -66,6 +66,10 @@ inline constexpr std::string_view kActionScheduling = "Scheduling";
 inline constexpr std::string_view kGangName = "pod-group.scheduling.kubenexus.io/name";
 inline constexpr std::string_view kGangMinAvailable =
     "pod-group.scheduling.kubenexus.io/min-available";
+// What a member is in its gang, and how many of its kind must start.
+inline constexpr std::string_view kGangRole = "pod-group.scheduling.kubenexus.io/role";
+inline constexpr std::string_view kGangRoleMinAvailable =
+    "pod-group.scheduling.kubenexus.io/role-min-available";
 inline constexpr std::string_view kSigsGangName = "pod-group.scheduling.sigs.k8s.io/name";
 inline constexpr std::string_view kSigsGangMinAvailable =
     "pod-group.scheduling.sigs.k8s.io/min-available";
@@ -77,6 +81,7 @@ inline constexpr std::string_view kKueueGroupCount = "kueue.x-k8s.io/pod-group-t
 // (annotation).
 inline constexpr std::string_view kSigsPodGroup = "scheduling.x-k8s.io/pod-group";
 inline constexpr std::string_view kVolcanoGroupName = "scheduling.k8s.io/group-name";
+inline constexpr std::string_view kVolcanoTask = "volcano.sh/task-spec";
 
 // Who a pod is for and what it does. What operators put on their pods is in operators.cc.
 inline constexpr std::string_view kTenantName = "tenant.kubenexus.io/name";

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "k8s/object_meta.h"
@@ -29,6 +30,8 @@ struct PodGroup {
   PodGroupApi api = PodGroupApi::kKubernetes;
   ObjectMeta meta;
   std::int32_t minimum = 1;  // pods that must start together; 1 or less: each starts for itself
+  // Of Volcano: how many of each role must be among them.
+  std::vector<std::pair<std::string, std::int32_t>> role_minimums;
   friend bool operator==(const PodGroup&, const PodGroup&) = default;
 };
 

@@ -1,4 +1,9 @@
 // Pods that belong together: PodGroups of three projects, and the Workload of Kubernetes 1.35.
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
 #include "k8s/json_fields.h"
 #include "k8s/object_fields.h"
 #include "k8s/proto_fields.h"
@@ -15,6 +20,23 @@ void ReadGangPolicy(Fields& fields, std::string_view key, std::int32_t& minimum)
   });
 }
 
+// Never sent as protobuf.
+template <class Fields>
+void ReadRoleMinimums(Fields& spec, PodGroup& out) {
+  if constexpr (!std::is_same_v<Fields, ProtoFields>) {
+    std::vector<std::string> roles;
+    spec.ForEachEntry("minTaskMember",
+                      [&](std::string_view role, Fields& /*value*/) { roles.emplace_back(role); });
+    spec.Map("minTaskMember", [&](Fields& minimums) {
+      for (std::string& role : roles) {
+        std::int32_t minimum = 0;
+        minimums.Read(role, minimum);
+        out.role_minimums.emplace_back(std::move(role), minimum);
+      }
+    });
+  }
+}
+
 }  // namespace
 
 template <class Fields>
@@ -25,6 +47,7 @@ void ReadFields(Fields& object, PodGroup& out) {
       ReadGangPolicy(spec, "schedulingPolicy", out.minimum);
     } else {
       spec.Read("minMember", out.minimum);
+      if (out.api == PodGroupApi::kVolcano) ReadRoleMinimums(spec, out);
     }
   });
 }

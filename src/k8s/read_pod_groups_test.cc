@@ -48,6 +48,15 @@ TEST(ReadPodGroups, OfThreeProjects) {
   }
 }
 
+TEST(ReadPodGroups, RolesOfAVolcanoJob) {
+  const Object object = ObjectFrom(
+      "{apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup, metadata: {name: train}, spec: "
+      "{minMember: 3, minTaskMember: {ps: 1, worker: 2}}}");
+  ASSERT_TRUE(std::holds_alternative<PodGroup>(object));
+  EXPECT_EQ(std::get<PodGroup>(object).role_minimums,
+            (std::vector<std::pair<std::string, std::int32_t>>{{"ps", 1}, {"worker", 2}}));
+}
+
 TEST(ReadPodGroups, GroupsOfAWorkload) {
   const Object object = ObjectFrom(
       "{apiVersion: scheduling.k8s.io/v1alpha1, kind: Workload, metadata: {name: job}, spec: "

@@ -1,0 +1,38 @@
+// Roles in a gang: so many of each must be among those that start together.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cluster/state.h"
+
+namespace knx::engine {
+
+// What a member is in its gang.
+std::string_view RoleOf(const cluster::State& state, cluster::PodId member);
+
+// How many members of each role have a place; only roles of which some must. A gang of which some
+// have done their work has been whole: who follows only has to be enough, so it has no such roles.
+std::map<std::string_view, std::size_t> PlacedInRoles(const cluster::State& state,
+                                                      const cluster::Gang& gang);
+
+// How many more of each role must get a place; only those that miss some.
+std::map<std::string_view, std::size_t> MissingInRoles(const cluster::State& state,
+                                                       const cluster::Gang& gang);
+
+// Of members that wait those that must all get a place so that `needed` have one and no role misses
+// any, those who came first where there is a choice. All of them where it is only their number that
+// counts.
+std::vector<cluster::PodId> WhoMustStart(const cluster::State& state, const cluster::Gang& gang,
+                                         std::span<const cluster::PodId> waiting,
+                                         std::size_t needed);
+
+// Whether those that wait are enough for every role.
+bool FillRoles(const cluster::State& state, const cluster::Gang& gang,
+               std::span<const cluster::PodId> waiting);
+
+}  // namespace knx::engine
