@@ -65,11 +65,15 @@ void Core::SettleGang(GangId id, Time now) {
   WaitingGang* const waiting = id.valid() ? gangs_.Find(id) : nullptr;
   if (waiting == nullptr) return;
   if (!state_.gangs().Contains(id)) return gangs_.Close(id);
+  const bool incomplete = IsIncomplete(id);
+  const bool reorder = std::exchange(waiting->incomplete, incomplete) != incomplete;
   const bool enough = HasEnough(id, *waiting) && !MakesRoom(id);
   if (enough && !waiting->stands.valid()) {
     Promote(*waiting, now);
   } else if (!enough && waiting->stands.valid()) {
     queue_.AskGateAgain(std::exchange(waiting->stands, {}), now);
+  } else if (reorder && waiting->stands.valid()) {
+    queue_.Reorder(waiting->stands, now);
   }
   PlanReports(id, *waiting, !HasEnough(id, *waiting), now);
 }
@@ -379,6 +383,10 @@ std::optional<std::string> Core::VerifyGangs() const {
     if (waiting == nullptr) continue;
     const bool stands = std::binary_search(ready.begin(), ready.end(), waiting->stands);
     const bool may_stand = HasEnough(id, *waiting) && !MakesRoom(id);
+    if (waiting->incomplete != IsIncomplete(id)) {
+      return fmt::format("pod group {}: whether it goes first is out of date",
+                         GangName(state_, id));
+    }
     if (stands != waiting->stands.valid() || stands != may_stand) {
       return fmt::format("pod group {}: who stands for it is out of date", GangName(state_, id));
     }

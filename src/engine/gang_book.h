@@ -24,6 +24,7 @@ struct WaitingGang {
   Time since;                          // its first member was seen
   std::optional<Time> missing_report;  // when it is said that members are missing
   std::size_t said_missing = 0;        // with so many ready; 0: was not said
+  bool incomplete = false;             // some have a place, and too few: it goes before others
   std::optional<Time> incomplete_report;  // when it is said that only some of it have a place
   bool said_incomplete = false;
   // Some ran when we came, for longer than the grace, and nobody waited to join them: who is missed

@@ -114,5 +114,57 @@ TEST(GangAfterARestart, WhoIsMissedMayHaveDoneItsWork) {
   }
 }
 
+// As a scheduler finds it that starts: in whatever order it is told.
+TEST(GangAfterARestart, WhatIsIncompleteIsCompletedBeforeOthersOfItsPriority) {
+  for (const bool placed_first : {true, false}) {
+    for (const int priority : {0, 1000}) {
+      testing::Harness harness({}, testing::GangProfiles());
+      harness.Node(Machine("a", "4"));
+      harness.Pod(PodBuilder("stranger").Asks("cpu", "1").Priority(priority));
+      const auto placed = [&] {
+        for (const char* name : {"m0", "m1"}) harness.Pod(GangMember(name, 4).On("a"));
+      };
+      if (placed_first) placed();
+      // Enough to start without the others, too.
+      for (const char* name : {"m2", "m3", "m4", "m5"}) harness.Pod(GangMember(name, 4));
+      if (!placed_first) placed();
+      harness.Listed();
+      harness.ScheduleAndBind();
+      EXPECT_EQ(harness.NodeOf("stranger"), priority > 0 ? "a" : "");
+      EXPECT_EQ(harness.NodeOf("m2"), priority > 0 ? "" : "a");
+      EXPECT_EQ(harness.engine().Verify().value_or("equal"), "equal");
+    }
+  }
+}
+
+TEST(GangInHalves, WhatIsIncompleteIsTriedWithoutABackOffAndHoldsUpNobody) {
+  testing::Harness harness({}, testing::GangProfiles());
+  harness.Node(Machine("a", "2"));
+  harness.Node(Machine("b", "1"));
+  harness.Pod(GangMember("m0", 3).On("a"));
+  harness.Pod(PodBuilder("x").Asks("cpu", "1").On("a"));
+  harness.Pod(PodBuilder("y").Asks("cpu", "1").On("b"));
+  for (const char* name : {"m1", "m2"}) harness.Pod(GangMember(name, 3));
+  harness.Schedule();
+  // Room for one of two is room for anybody.
+  harness.PodGone("x");
+  harness.Pod(PodBuilder("p").Asks("cpu", "1"));
+  harness.ScheduleAndBind();
+  EXPECT_EQ(harness.NodeOf("p"), "a");
+  harness.Pod(PodBuilder("q").Asks("cpu", "1"));
+  harness.Schedule();
+  EXPECT_EQ(harness.NodeOf("q"), "");
+  harness.Pass(Duration::Minutes(1));
+  harness.PodGone("y");  // tried, in vain
+  harness.ScheduleAndBind();
+  EXPECT_EQ(harness.NodeOf("q"), "b");
+  harness.Pod(PodBuilder("r").Asks("cpu", "1"));
+  harness.Schedule();
+  harness.Node(Machine("c", "2"));
+  harness.Schedule();
+  for (const char* name : {"m1", "m2"}) EXPECT_EQ(harness.NodeOf(name), "c") << "at once";
+  EXPECT_EQ(harness.NodeOf("r"), "");
+}
+
 }  // namespace
 }  // namespace knx::engine

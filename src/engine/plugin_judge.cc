@@ -94,9 +94,16 @@ std::optional<Seniority> PluginJudge::OrderedBy(const framework::GangEntry* plug
                       .boost = BoostOf(args, state_.profile_of(pod).tier),
                       .starved_boost = args.starvation_boost,
                       .starves_after = args.starvation_wait};
-  // A gang is as old as its first member.
-  if (const WaitingGang* const gang = GangOf(pod)) seniority.since = gang->since;
+  // A gang is as old as its first member, and one that holds room and does no work older than all.
+  if (const WaitingGang* const gang = GangOf(pod)) {
+    seniority.since = gang->incomplete ? Time{} : gang->since;
+  }
   return seniority;
+}
+
+bool PluginJudge::GoesFirst(cluster::PodId pod) {
+  const WaitingGang* const gang = GangOf(pod);
+  return gang != nullptr && gang->incomplete;
 }
 
 std::string PluginJudge::GateReason(cluster::PodId pod) const {

@@ -33,6 +33,7 @@ class PluginJudge final : public Queue::Judge {
   std::optional<Seniority> SeniorityOf(cluster::PodId pod) override {
     return orders_ ? OrderedBy(GangPluginOf(pod), pod) : std::nullopt;
   }
+  bool GoesFirst(cluster::PodId pod) override;
 
   // Answers about one event hold for all pods of a class; call before every new event.
   void NextEvent() { answers_.clear(); }

@@ -179,6 +179,16 @@ void Queue::Activate(PodId pod, Time now) {
   }
 }
 
+void Queue::Reorder(PodId pod, Time now) {
+  See(now);
+  const std::uint32_t record = places_->Find(pod);
+  if (record == kNoRecord) return;
+  const QueuePlace place = places_->at(record).place;
+  if (place == QueuePlace::kActive || place == QueuePlace::kBackoff) {
+    LeaveWaiting(record, Reaction::kAfterBackoff, EventKind::kForced, now);
+  }
+}
+
 void Queue::OnEvent(const ClusterEvent& event, Time now) {
   See(now);
   for (InFlightPod& flight : places_->in_flight()) Remember(flight, event);
@@ -317,7 +327,9 @@ void Queue::LeaveWaiting(std::uint32_t record, Reaction reaction, EventKind why,
     return TellArrived(record, why);
   }
   RefreshSeniority(record, now);
-  if (reaction == Reaction::kAfterBackoff && now < known.backoff_until) {
+  const bool pauses = reaction == Reaction::kAfterBackoff && now < known.backoff_until;
+  // After an attempt that failed there is always a pause, or it would be tried for ever.
+  if (pauses && (why == EventKind::kAttemptFailure || !judge_.GoesFirst(known.pod))) {
     places_->MoveToBackoff(record);
   } else {
     places_->MoveToActive(record, now);

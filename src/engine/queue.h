@@ -83,6 +83,12 @@ class Queue {
       (void)pod;
       return std::nullopt;
     }
+    // The pod goes before all others of its priority, and without a back-off as soon as something
+    // happens that may help it. Where that changes, Reorder must be called.
+    virtual bool GoesFirst(cluster::PodId pod) {
+      (void)pod;
+      return false;
+    }
   };
 
   // `observer` hears of every pod that comes to a place; may be nobody.
@@ -120,6 +126,9 @@ class Queue {
   // Something went wrong with what it waits for: it is to be tried again at once, whatever it waits
   // for. Does nothing if it is not known here.
   void Activate(cluster::PodId pod, Time now);
+
+  // Whether the pod goes first has changed.
+  void Reorder(cluster::PodId pod, Time now);
 
   // Something happened in the cluster.
   void OnEvent(const framework::ClusterEvent& event, Time now);

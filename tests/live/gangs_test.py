@@ -101,11 +101,18 @@ class Gangs(unittest.TestCase):
         with self.scheduler(self.slow_configuration) as killed:
             self.plane.wait_for(PODS, lambda got: sum(
                 1 for each in got["items"] if each["spec"].get("nodeName")) >= 2)
+            # Listed before the members, and would fit.
+            for i in range(4):
+                self.plane.create(PODS, pod(f"a-stranger-{i}", cpu="1"))
             killed.end(signal.SIGKILL)
         bound = [each for each in self.plane.get(PODS)["items"] if each["spec"].get("nodeName")]
         self.assertLess(len(bound), 8)
         with self.scheduler():
             self.wait_for_bound(8)
+            self.wait_for_message("a-stranger-0", "Insufficient cpu")
+        strangers = [self.plane.get(f"{PODS}/a-stranger-{i}") for i in range(4)]
+        self.assertFalse([each for each in strangers if each["spec"].get("nodeName")],
+                         "what is incomplete is completed first")
 
     def test_who_says_two_things_is_warned_of(self):
         self.plane.create(kinds.NATIVE, kinds.native("one", 1))
