@@ -229,6 +229,8 @@ void Core::OnNewPod(const k8s::Pod& pod, Time now) {
   const cluster::Pod& record = state_.pod(id);
   queue_.Add(id, record.priority, now);
   NoteMember(id, now);
+  const bool ignored = state_.gang_of(id).valid() && judge_.GangPluginOf(id) == nullptr;
+  if (ignored && options_.observer != nullptr) options_.observer->OnGangIgnored(state_, id);
 }
 
 void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {

@@ -52,6 +52,8 @@ class Observer {
   // A pod fits nowhere, and it was looked for others to go: so many, or none that would help.
   virtual void OnPreemption(std::size_t /*victims*/) {}
   virtual void OnGang(const cluster::State& /*state*/, const GangReport& /*report*/) {}
+  // A pod of a gang came that is placed like any other, because its profile knows no gangs.
+  virtual void OnGangIgnored(const cluster::State& /*state*/, cluster::PodId /*pod*/) {}
   // Somebody else bound a pod of ours, before our binding was sent.
   virtual void OnForeignBind(const cluster::State& /*state*/, cluster::PodId /*pod*/) {}
   // The pod was bound to a node that has less than those bound to it ask for: somebody else put

@@ -227,6 +227,18 @@ Names WarnOfNamedPlugins(const ProfileConfiguration& profile, Registry registry,
   return unnamed;
 }
 
+// It makes room for gangs that are placed as wholes, which nothing does without the other.
+void WarnOfGangPreemption(const ProfileConfiguration& profile, std::vector<std::string>& out) {
+  const KnownPlugin& preemption = *FindPlugin("GangPreemption");
+  const bool alone = profile.resolved.Contains(&preemption) &&
+                     !profile.resolved.Contains(FindPlugin("Coscheduling"));
+  if (!alone) return;
+  out.push_back(At(PlaceOf(profile, preemption),
+                   fmt::format("profile {:?}: GangPreemption has no effect without Coscheduling, "
+                               "because members of gangs are pods like any other then",
+                               profile.scheduler_name)));
+}
+
 // One line for all profiles that lack the same. `missing`: of each profile.
 void WarnOfDefaultPlugins(const SchedulerConfiguration& config, const std::vector<Names>& missing,
                           std::vector<std::string>& out) {
@@ -269,6 +281,7 @@ std::vector<std::string> Warnings(const SchedulerConfiguration& config, Registry
   std::vector<Names> missing;
   for (const ProfileConfiguration& profile : config.profiles) {
     missing.push_back(WarnOfNamedPlugins(profile, registry, out));
+    WarnOfGangPreemption(profile, out);
   }
   WarnOfDefaultPlugins(config, missing, out);
   return out;

@@ -319,6 +319,19 @@ TEST(Warnings, NameWhatIsKnownButNotBuiltWithItsPlace) {
                           "effect: GangScheduling"));
 }
 
+TEST(Warnings, SayThatRoomForGangsIsMadeOnlyWhereThereAreGangs) {
+  EXPECT_THAT(
+      Warnings(Read("profiles:\n"
+                    "- schedulerName: a\n"
+                    "  plugins: {multiPoint: {enabled: [{name: GangPreemption}]}}\n"
+                    "- schedulerName: b\n"
+                    "  plugins: {multiPoint: {enabled: [{name: GangPreemption}, {name: "
+                    "Coscheduling}]}}\n"),
+               AllBut({})),
+      ElementsAre("c.yaml:5:36: profile \"a\": GangPreemption has no effect without Coscheduling, "
+                  "because members of gangs are pods like any other then"));
+}
+
 TEST(Warnings, PutWhatIsMissingOfTheDefaultSetIntoOneLine) {
   EXPECT_THAT(Warnings(DefaultConfiguration(), AllBut({"VolumeBinding", "DynamicResources"})),
               ElementsAre("of the default set these plugins are not built yet, so they have no "

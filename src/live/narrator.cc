@@ -154,6 +154,13 @@ void Narrator::OnGang(const cluster::State& state, const engine::GangReport& rep
              {"pods", report.pods}});
 }
 
+void Narrator::OnGangIgnored(const cluster::State& state, cluster::PodId pod) {
+  const std::string& profile = state.class_of(pod).spec.scheduler_name;
+  if (!ignores_gangs_.insert(profile).second) return;
+  log_.Info(0, "Pods of gangs are placed one by one, because their profile lacks Coscheduling",
+            {{"profile", profile}, {"pod", NameIn(state, pod)}});
+}
+
 void Narrator::OnForeignBind(const cluster::State& state, cluster::PodId pod) {
   metrics_.BoundByOthers();
   log_.Info(0, "Somebody else bound a pod of ours",

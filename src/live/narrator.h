@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -58,6 +60,8 @@ class Narrator final : public engine::Observer {
   }
   void OnPreemption(std::size_t victims) override { metrics_.PreemptionTried(victims); }
   void OnGang(const cluster::State& state, const engine::GangReport& report) override;
+  // Once for every profile.
+  void OnGangIgnored(const cluster::State& state, cluster::PodId pod) override;
   void OnForeignBind(const cluster::State& state, cluster::PodId pod) override;
   void OnOvercommit(const cluster::State& state, cluster::PodId pod) override;
 
@@ -65,7 +69,8 @@ class Narrator final : public engine::Observer {
   const SteadyClock& clock_;
   observe::SchedulerMetrics& metrics_;
   observe::Log& log_;
-  bool forbidden_ = false;  // an answer is being told that says so
+  std::set<std::string, std::less<>> ignores_gangs_;  // profiles of which it was said
+  bool forbidden_ = false;                            // an answer is being told that says so
   // The first that the present call of the engine brought about: what it is counted for.
   std::optional<framework::EventKind> event_;
 };

@@ -56,6 +56,18 @@ class NarratorTest : public ::testing::Test {
   engine::testing::Harness harness_{Options(&narrator_)};
 };
 
+TEST_F(NarratorTest, SaysOnceThatAProfileKnowsNoGangs) {
+  for (const std::string name : {"a", "b"}) {
+    harness_.Pod(PodBuilder(name)
+                     .Label("pod-group.scheduling.kubenexus.io/name", "train")
+                     .Label("pod-group.scheduling.kubenexus.io/min-available", "2"));
+  }
+  harness_.Pod(PodBuilder("single"));
+  EXPECT_THAT(Said(), ElementsAre("\"Pods of gangs are placed one by one, because their profile "
+                                  "lacks Coscheduling\" profile=\"default-scheduler\" "
+                                  "pod=\"default/a\"\n"));
+}
+
 TEST_F(NarratorTest, SaysAndCountsWhatBecomesOfGangs) {
   engine::testing::Harness harness(Options(&narrator_), engine::testing::GangProfiles());
   metrics_.ReadFrom(&harness.engine());
