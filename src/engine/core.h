@@ -208,9 +208,9 @@ class Core {
   void Promote(WaitingGang& waiting, Time now);
   void DecideGang(cluster::PodId id, cluster::GangId gang, Time now);
   // core_gang_refusal.cc: of a plan without places, whether there are none, or others than were
-  // tried first.
+  // tried first, if any so many of the members will do.
   void Conclude(std::span<const cluster::PodId> members, std::size_t needed, GangPlanner& planner,
-                GangPlan& plan);
+                GangPlan& plan, bool any_will_do);
   [[nodiscard]] GangCount CountFor(std::span<const cluster::PodId> members,
                                    std::vector<std::pair<cluster::PodId, std::size_t>>& by_kind);
   void RefuseGang(cluster::PodId id, cluster::GangId gang, const GangPlan& plan,

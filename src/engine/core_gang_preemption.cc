@@ -48,9 +48,9 @@ GangRoom Core::FindRoom(PodId id, GangId gang, GangPlanner& planner, Time now) {
   GangPreemptor preemptor(state_, planner, [this](PodId pod, NodeRow row) {
     return placer_.Fits(ProfileOf(pod), pod, row);
   });
-  const std::vector<PodId> must =
-      WhoMustStart(state_, state_.gangs().Get(gang), waiting.ready, needed);
-  GangRoom room = preemptor.Find(gang, must, needed);
+  const std::vector<PodId> wanted =
+      WantedInAll(state_, state_.gangs().Get(gang), waiting.ready, needed);
+  GangRoom room = preemptor.Find(gang, wanted, needed);
   if (options_.observer != nullptr) options_.observer->OnPreemption(room.victims.size());
   return room;
 }

@@ -31,7 +31,7 @@ GangCount Core::CountFor(std::span<const PodId> members,
 }
 
 void Core::Conclude(std::span<const PodId> members, std::size_t needed, GangPlanner& planner,
-                    GangPlan& plan) {
+                    GangPlan& plan, bool any_will_do) {
   // One more member for a gang that has all it needs: what was said about that one says it all.
   if (needed == 0 || plan.refusal.attempt.error) return;
   std::vector<GangSearch::Member> by_kind;
@@ -44,6 +44,7 @@ void Core::Conclude(std::span<const PodId> members, std::size_t needed, GangPlan
     plan.bound = std::move(bound);
     return;
   }
+  if (!any_will_do) return;
   const framework::GangEntry* const plugin = judge_.GangPluginOf(plan.blocked);
   const std::int32_t most = plugin == nullptr ? 0 : plugin->plugin->gang_args().search_evaluations;
   GangSearch search(

@@ -161,17 +161,17 @@ void Core::DecideGang(PodId id, GangId gang, Time now) {
         return AskReserve(ProfileOf(pod), pod, row, by);
       });
   const std::size_t needed = NeededBy(gang);
-  const std::vector<PodId> must =
-      WhoMustStart(state_, state_.gangs().Get(gang), waiting.ready, needed);
-  GangPlan plan = planner.Plan(must, needed);
-  if (plan.places.empty()) Conclude(must, needed, planner, plan);
+  const std::vector<PodId> in_roles =
+      WantedByRoles(state_, state_.gangs().Get(gang), waiting.ready);
+  GangPlan plan = planner.Plan(waiting.ready, needed, in_roles);
+  if (plan.places.empty()) Conclude(waiting.ready, needed, planner, plan, in_roles.empty());
+  const bool unsure = plan.places.empty() && plan.answer == GangAnswer::kNotFound;
+  if (unsure && !in_roles.empty() &&
+      AreAlikeInRoles(state_, state_.gangs().Get(gang), waiting.ready)) {
+    Conclude(in_roles, in_roles.size(), planner, plan, false);
+  }
   if (plan.places.empty()) {
     return RefuseGang(id, gang, plan, FindRoom(id, gang, planner, now), now);
-  }
-  if (must.size() < waiting.ready.size()) {
-    std::vector<PodId> without = planner.LargestFirst(waiting.ready);
-    std::erase_if(without, [this](PodId pod) { return state_.pod(pod).node.valid(); });
-    planner.Fill(without, plan, waiting.ready.size());
   }
   waiting.blocked = {};
   waiting.evicted_at.reset();

@@ -76,12 +76,21 @@ std::vector<PodId> GangPlanner::LargestFirst(std::span<const PodId> members) con
   return out;
 }
 
-GangPlan GangPlanner::Plan(std::span<const PodId> members, std::size_t needed) {
+GangPlan GangPlanner::Plan(std::span<const PodId> members, std::size_t needed,
+                           std::span<const PodId> first) {
   GangPlan plan;
   const auto mark = state_.Mark();
+  if (!first.empty()) {
+    std::vector<PodId> must = LargestFirst(first);
+    Fill(must, plan, first.size());
+  }
+  const bool has_first = plan.places.size() == first.size();
   std::vector<PodId> without = LargestFirst(members);
+  std::erase_if(without, [&](PodId pod) {
+    return std::find(first.begin(), first.end(), pod) != first.end();
+  });
   Fill(without, plan, members.size());
-  if (plan.places.size() >= needed) {
+  if (has_first && plan.places.size() >= needed) {
     state_.Commit(mark);
     plan.answer = GangAnswer::kPlaced;
     return plan;

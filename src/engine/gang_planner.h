@@ -51,8 +51,10 @@ class GangPlanner {
   GangPlanner(cluster::State& state, Place place, Reserve reserve)
       : state_(state), place_(std::move(place)), reserve_(std::move(reserve)) {}
 
-  // At least `needed` of the members, and as many of the others as fit beside them.
-  GangPlan Plan(std::span<const cluster::PodId> members, std::size_t needed);
+  // At least `needed` of the members, all of `first` among them, and as many of the others as fit
+  // beside them.
+  GangPlan Plan(std::span<const cluster::PodId> members, std::size_t needed,
+                std::span<const cluster::PodId> first = {});
 
   // The order in which members are placed.
   [[nodiscard]] std::vector<cluster::PodId> LargestFirst(

@@ -24,12 +24,16 @@ std::map<std::string_view, std::size_t> PlacedInRoles(const cluster::State& stat
 std::map<std::string_view, std::size_t> MissingInRoles(const cluster::State& state,
                                                        const cluster::Gang& gang);
 
-// Of members that wait those that must all get a place so that `needed` have one and no role misses
-// any, those who came first where there is a choice. All of them where it is only their number that
-// counts.
-std::vector<cluster::PodId> WhoMustStart(const cluster::State& state, const cluster::Gang& gang,
-                                         std::span<const cluster::PodId> waiting,
-                                         std::size_t needed);
+// Of members that wait those that roles miss, the first who came of each.
+std::vector<cluster::PodId> WantedByRoles(const cluster::State& state, const cluster::Gang& gang,
+                                          std::span<const cluster::PodId> waiting);
+// With as many of the others as it takes to be so many. All of them where roles miss nobody.
+std::vector<cluster::PodId> WantedInAll(const cluster::State& state, const cluster::Gang& gang,
+                                        std::span<const cluster::PodId> waiting,
+                                        std::size_t needed);
+// Whether it makes no difference who of those that wait starts in a role.
+bool AreAlikeInRoles(const cluster::State& state, const cluster::Gang& gang,
+                     std::span<const cluster::PodId> waiting);
 
 // Whether those that wait are enough for every role.
 bool FillRoles(const cluster::State& state, const cluster::Gang& gang,

@@ -61,6 +61,20 @@ TEST_F(GangRolesTest, WorkersDoNotTakeTheRoomOfARole) {
   EXPECT_EQ(harness_.NodeOf("w2"), "");
 }
 
+// Those who came first do not fit, others do.
+TEST_F(GangRolesTest, BesideTheRolesAnyoneWillDo) {
+  Node("a", "5");
+  harness_.Pod(Member("ps", "ps"));
+  for (const char* name : {"w0", "w1"}) harness_.Pod(Member(name, "worker"));
+  for (const char* name : {"large0", "large1"}) harness_.Pod(Member(name, "other", "3"));
+  harness_.Pod(Member("small", "other", "1"));
+  harness_.Schedule();
+  EXPECT_EQ(harness_.NodeOf("ps"), "a");
+  EXPECT_EQ(harness_.NodeOf("w1"), "a");
+  EXPECT_EQ(harness_.NodeOf("large0"), "");
+  EXPECT_EQ(harness_.NodeOf("small"), "a");
+}
+
 TEST_F(GangRolesTest, NobodyStartsWhereARoleHasNoRoom) {
   Node("a", "4");
   for (const char* name : {"w0", "w1", "w2"}) harness_.Pod(Member(name, "worker"));
@@ -68,6 +82,7 @@ TEST_F(GangRolesTest, NobodyStartsWhereARoleHasNoRoom) {
   harness_.Schedule();
   for (const char* name : {"w0", "w1", "w2", "ps"}) EXPECT_EQ(harness_.NodeOf(name), "");
   EXPECT_THAT(harness_.Why("w0"), HasSubstr("Insufficient cpu"));
+  EXPECT_THAT(harness_.Why("w0"), HasSubstr("Impossible now"));
 }
 
 }  // namespace
