@@ -105,8 +105,9 @@ void Core::OnListed(Time now) {
     const Time started = IsIncomplete(id) ? FirstStart(id) : kNever;
     WaitingGang* const waiting = gangs_.Find(id);
     if (started == kNever || waiting == nullptr) continue;
-    const framework::GangArgs args = GangArgsOf(state_.gangs().Get(id));
-    waiting->found_alone = waiting->ready.empty() && started + args.grace <= now;
+    const cluster::Gang& gang = state_.gangs().Get(id);
+    const framework::GangArgs args = GangArgsOf(gang);
+    waiting->found_alone = gang.placed == gang.members.size() && started + args.grace <= now;
     if (waiting->found_alone) continue;
     // Who was made after the others had started is there in the stead of one that was lost then.
     const Time grace_begun = std::max(started, LastMade(*waiting));

@@ -27,8 +27,8 @@ struct WaitingGang {
   bool incomplete = false;             // some have a place, and too few: it goes before others
   std::optional<Time> incomplete_report;  // when it is said that only some of it have a place
   bool said_incomplete = false;
-  // Some ran when we came, for longer than the grace, and nobody waited to join them: who is missed
-  // may have done its work and be gone. They are not asked to go.
+  // Some ran when we came, for longer than the grace, and nobody else of it was there, waiting or
+  // leaving: who is missed may have done its work and be gone. They are not asked to go.
   bool found_alone = false;
   std::optional<Time> evicted_at;  // others, to make room for it
   std::optional<Time> told_at;     // all members last said why it does not fit

@@ -80,6 +80,7 @@ TEST(GangAfterARestart, WhoIsMissedMayHaveDoneItsWork) {
     Duration started;               // before the restart
     std::optional<Duration> waits;  // a member that was made so long before
     int goes_after;                 // after so long; 0: it stays
+    bool leaves = false;            // another member, from a node that is dead
   };
   const Case cases[] = {
       {"running for long", Duration::Minutes(10), std::nullopt, 0},
@@ -87,6 +88,7 @@ TEST(GangAfterARestart, WhoIsMissedMayHaveDoneItsWork) {
       {"just started", Duration::Seconds(20), std::nullopt, 40},
       {"never whole", Duration::Minutes(10), Duration::Minutes(10), 10},
       {"one was made again", Duration::Minutes(10), Duration::Seconds(30), 30},
+      {"one is on a dead node", Duration::Minutes(10), std::nullopt, 10, true},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.what);
@@ -95,6 +97,7 @@ TEST(GangAfterARestart, WhoIsMissedMayHaveDoneItsWork) {
     harness.Node(Machine("a", "1"));
     harness.Pod(GangMember("m0", 3).Created(started).On("a").Started(started));
     if (c.waits) harness.Pod(GangMember("m1", 3).Created(harness.now() - *c.waits));
+    if (c.leaves) harness.Pod(GangMember("m2", 3).Created(started).On("dead").Terminating());
     harness.Listed();
     if (c.goes_after > 0) {
       harness.Pass(Duration::Seconds(c.goes_after - 1));

@@ -142,13 +142,15 @@ class GangWeek {
     return label->second;
   }
 
-  // Of a gang that never ends.
+  // Of a gang that never ends, or stays half.
   std::string Story(const std::string& name) {
-    std::string story = fmt::format("{} of {} never ended:", name, sizes_[name].members);
+    std::string story =
+        fmt::format("{} of {}, at {}:", name, sizes_[name].members, FormatDuration(cluster_.now()));
     for (const auto& [key, pod] : cluster_.store().All<k8s::Pod>()) {
       if (NameOfGang(*pod) != name) continue;
       const auto* why = FindCondition(pod->status.conditions, k8s::names::kPodScheduled);
-      story += fmt::format("\n{} on '{}' phase {}{}: {}", key, pod->spec.node_name,
+      story += fmt::format("\n{} of {} on '{}' phase {}{}: {}", key,
+                           FormatTime(pod->meta.created.value_or(Time{})), pod->spec.node_name,
                            static_cast<int>(pod->status.phase), pod->meta.deleted ? " leaving" : "",
                            why == nullptr ? "" : why->message);
     }
@@ -165,8 +167,8 @@ class GangWeek {
     if (is_new) ++halves_;
     if (cluster_.now() - since->second <= kLongestHalf) return;
     if (cluster_.now() - restarted_ <= kLongestChance) return;
-    complaint_ = fmt::format("{}: {} run and {} are done of {}, for long", name, count.running,
-                             count.succeeded, minimum);
+    complaint_ = fmt::format("{}: {} run and {} are done of {}, for long\n{}", name, count.running,
+                             count.succeeded, minimum, Story(name));
   }
 
   void Remove(const std::string& name) {
