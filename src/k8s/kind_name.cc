@@ -23,6 +23,7 @@ struct Name {
   std::string_view operator()(const VolumeAttachment&) const { return "VolumeAttachment"; }
   std::string_view operator()(const PodGroup&) const { return "PodGroup"; }
   std::string_view operator()(const GroupWorkload&) const { return "Workload"; }
+  std::string_view operator()(const ResourceReservation&) const { return "ResourceReservation"; }
 };
 
 }  // namespace

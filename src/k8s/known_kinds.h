@@ -36,7 +36,7 @@ void ReadAsPodGroup(Fields& fields, Object& out) {
 }
 
 template <class Fields>
-constexpr std::array<KnownKind<Fields>, 24> kKnownKinds = {{
+constexpr std::array<KnownKind<Fields>, 25> kKnownKinds = {{
     {"v1", "Pod", &ReadAs<Fields, Pod>},
     {"v1", "Node", &ReadAs<Fields, Node>},
     {"v1", "Namespace", &ReadAs<Fields, Namespace>},
@@ -61,6 +61,8 @@ constexpr std::array<KnownKind<Fields>, 24> kKnownKinds = {{
     {"scheduling.k8s.io/v1alpha1", "Workload", &ReadAs<Fields, GroupWorkload>},
     {"scheduling.x-k8s.io/v1alpha1", "PodGroup", &ReadAsPodGroup<Fields, PodGroupApi::kSigs>},
     {"scheduling.volcano.sh/v1beta1", "PodGroup", &ReadAsPodGroup<Fields, PodGroupApi::kVolcano>},
+    {"scheduling.kubenexus.io/v1alpha1", "ResourceReservation",
+     &ReadAs<Fields, ResourceReservation>},
 }};
 
 struct TypeMeta {

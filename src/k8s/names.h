@@ -91,6 +91,17 @@ inline constexpr std::string_view kWorkloadType = "workload.kubenexus.io/type";
 inline constexpr std::string_view kPreemptible = "workload.kubenexus.io/preemptible";
 inline constexpr std::string_view kKueueQueue = "kueue.x-k8s.io/queue-name";
 
+// Reservations: whose pods may use one that names no pod group (a label of both), its conditions,
+// and what a driver says that its executors will ask for ("cpu=4,memory=8Gi").
+inline constexpr std::string_view kAppId = "scheduling.kubenexus.io/app-id";
+inline constexpr std::string_view kPodGroupOfReservation = "pod-group";
+inline constexpr std::string_view kReservationActive = "ReservationActive";
+inline constexpr std::string_view kGangComplete = "GangComplete";
+inline constexpr std::string_view kExecutorResources = "scheduling.kubenexus.io/executor-resources";
+// Pods that make the others of their gang.
+inline constexpr std::string_view kSparkRole = "spark-role";
+inline constexpr std::string_view kRayNodeType = "ray.io/node-type";
+
 // Features that nodes declare and pods need.
 inline constexpr std::string_view kFeatureRestartAll = "RestartAllContainersOnContainerExits";
 inline constexpr std::string_view kFeatureHostNetworkUsers = "UserNamespacesHostNetworkSupport";

@@ -85,5 +85,7 @@ template <class Fields>
 void ReadFields(Fields& object, PodGroup& out);  // its API is set before
 template <class Fields>
 void ReadFields(Fields& object, GroupWorkload& out);
+template <class Fields>
+void ReadFields(Fields& object, ResourceReservation& out);
 
 }  // namespace knx::k8s

@@ -36,6 +36,13 @@ struct ObjectMeta {
   friend bool operator==(const ObjectMeta&, const ObjectMeta&) = default;
 };
 
+// One of the things that the status of an object says.
+struct Condition {
+  std::string type, status, reason, message;
+  std::optional<Time> last_transition;
+  friend bool operator==(const Condition&, const Condition&) = default;
+};
+
 // ---- selectors ----
 
 // An API server may know operators that we do not.

@@ -14,6 +14,7 @@
 #include "k8s/object_meta.h"
 #include "k8s/pod_group_objects.h"
 #include "k8s/quantity.h"
+#include "k8s/resource_reservation.h"
 #include "k8s/volume_objects.h"
 
 namespace knx::k8s {
@@ -149,12 +150,6 @@ struct PodSpec {
 
 enum class PodPhase { kPending, kRunning, kSucceeded, kFailed, kUnknown };
 
-struct Condition {
-  std::string type, status, reason, message;
-  std::optional<Time> last_transition;
-  friend bool operator==(const Condition&, const Condition&) = default;
-};
-
 struct ContainerStatus {
   std::string name;
   std::optional<ResourceList> allocated;  // allocatedResources
@@ -276,9 +271,9 @@ struct Job {
   friend bool operator==(const Job&, const Job&) = default;
 };
 
-using Object =
-    std::variant<Pod, Node, Namespace, PriorityClass, PodDisruptionBudget, Service, Workload, Job,
-                 PersistentVolumeClaim, PersistentVolume, StorageClass, CsiNode, CsiDriver,
-                 CsiStorageCapacity, VolumeAttachment, PodGroup, GroupWorkload>;
+using Object = std::variant<Pod, Node, Namespace, PriorityClass, PodDisruptionBudget, Service,
+                            Workload, Job, PersistentVolumeClaim, PersistentVolume, StorageClass,
+                            CsiNode, CsiDriver, CsiStorageCapacity, VolumeAttachment, PodGroup,
+                            GroupWorkload, ResourceReservation>;
 
 }  // namespace knx::k8s

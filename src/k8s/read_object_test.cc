@@ -489,7 +489,8 @@ TEST(ReadManifests, SkipsOtherKindsIfAsked) {
       refused.starts_with("f.yaml:2:7: kind: \"ConfigMap\" of apiVersion \"v1\" is not "
                           "known; known are v1 Pod, v1 Node, v1 Namespace, v1 Service, "))
       << refused;
-  EXPECT_TRUE(refused.ends_with(", scheduling.volcano.sh/v1beta1 PodGroup")) << refused;
+  EXPECT_TRUE(refused.ends_with(", scheduling.kubenexus.io/v1alpha1 ResourceReservation"))
+      << refused;
   EXPECT_EQ(Names("{kind: Foo}", {.skipped = &skipped}),
             "f.yaml:1:1: apiVersion: missing, but required");
 }

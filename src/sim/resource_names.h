@@ -53,6 +53,9 @@ inline std::string_view ResourceOf(const k8s::PodGroup& group) {
 inline std::string_view ResourceOf(const k8s::GroupWorkload& /*object*/) {
   return "workloads.scheduling.k8s.io";
 }
+inline std::string_view ResourceOf(const k8s::ResourceReservation& /*object*/) {
+  return "resourcereservations.scheduling.kubenexus.io";
+}
 inline std::string_view ResourceOf(const k8s::Workload& workload) {
   switch (workload.kind) {
     case k8s::WorkloadKind::kReplicaSet:

@@ -59,6 +59,7 @@ class StoreListener {
   virtual void OnWrite(const Write<k8s::VolumeAttachment>& /*write*/) {}
   virtual void OnWrite(const Write<k8s::PodGroup>& /*write*/) {}
   virtual void OnWrite(const Write<k8s::GroupWorkload>& /*write*/) {}
+  virtual void OnWrite(const Write<k8s::ResourceReservation>& /*write*/) {}
 };
 
 // "namespace/name"; workloads have their kind in front and pod groups their API, because names are
@@ -153,7 +154,7 @@ class Store {
              Table<k8s::Service>, Table<k8s::PersistentVolumeClaim>, Table<k8s::PersistentVolume>,
              Table<k8s::StorageClass>, Table<k8s::CsiNode>, Table<k8s::CsiDriver>,
              Table<k8s::CsiStorageCapacity>, Table<k8s::VolumeAttachment>, Table<k8s::PodGroup>,
-             Table<k8s::GroupWorkload>>
+             Table<k8s::GroupWorkload>, Table<k8s::ResourceReservation>>
       tables_;
   std::map<std::string, std::set<std::string>> by_node_, by_owner_;
   std::vector<StoreListener*> listeners_;

@@ -275,6 +275,7 @@ void WorkloadController::DeleteNamespace(const std::string& name) {
   erase_all(std::type_identity<k8s::PodDisruptionBudget>{});
   erase_all(std::type_identity<k8s::PodGroup>{});
   erase_all(std::type_identity<k8s::GroupWorkload>{});
+  erase_all(std::type_identity<k8s::ResourceReservation>{});
   std::vector<std::string> pods;
   for (const auto& [key, pod] : store_.All<k8s::Pod>()) {
     if (pod->meta.namespace_ == name) pods.push_back(key);

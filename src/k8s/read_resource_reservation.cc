@@ -1,0 +1,104 @@
+// A ResourceReservation in its two shapes: so many equal places (resources, count), or places by
+// name (reservations).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "k8s/json_fields.h"
+#include "k8s/names.h"
+#include "k8s/object_fields.h"
+#include "k8s/proto_fields.h"
+#include "k8s/yaml_reader.h"
+
+namespace knx::k8s {
+namespace {
+
+// Sorted by name; what is not asked for is left out.
+void Add(ResourceList& list, std::string_view name, Quantity amount) {
+  if (amount.IsZero()) return;
+  const auto at =
+      std::lower_bound(list.begin(), list.end(), name,
+                       [](const auto& entry, std::string_view n) { return entry.first < n; });
+  list.insert(at, {std::string(name), amount});
+}
+
+template <class Fields>
+void CheckAmounts(Fields& fields, std::string_view key, ResourceList& list) {
+  for (const auto& [name, amount] : list) {
+    if (amount < Quantity()) fields.Fail(key, fmt::format("{}: must not be negative", name));
+  }
+  std::erase_if(list, [](const auto& entry) { return entry.second.IsZero(); });
+  if (list.empty()) fields.Fail(key, "reserves nothing");
+}
+
+template <class Fields>
+void ReadPlace(Fields& fields, std::string_view name, ResourceReservation& out) {
+  ReservedPlace& place = out.places.emplace_back();
+  place.name = name;
+  fields.Read("node", place.node);
+  const auto read = [&](std::string_view key, std::string_view resource) {
+    Quantity amount;
+    if (fields.Read(key, amount)) Add(place.resources, resource, amount);
+  };
+  read("cpu", names::kCpu);
+  read("memory", names::kMemory);
+  read("gpu", names::kNvidiaGpu);
+  if (fields.ok()) CheckAmounts(fields, "cpu", place.resources);
+}
+
+template <class Fields>
+void ReadEqualPlaces(Fields& spec, ResourceReservation& out) {
+  ReservedPlace place;
+  std::int32_t count = 1;
+  ReadResourceList(spec, "resources", place.resources);
+  spec.Read("count", count, IntegerLimits{.min = 1, .max = kMaxReservedPlaces});
+  if (spec.ok()) CheckAmounts(spec, "resources", place.resources);
+  for (std::int32_t i = 0; spec.ok() && i < count; ++i) {
+    place.name = fmt::format("{:05}", i);
+    out.places.push_back(place);
+  }
+}
+
+template <class Fields>
+void ReadDuration(Fields& spec, std::optional<Duration>& out) {
+  std::string text;
+  if (!spec.Read("duration", text)) return;
+  const Result<Duration> duration = text.size() > kMaxParsedText
+                                        ? Result<Duration>(InvalidError("too long"))
+                                        : ParseDuration(text);
+  if (!duration.ok() || *duration <= Duration{}) {
+    return spec.Fail("duration", "must be a time above 0 like 90s, 10m or 2h30m");
+  }
+  out = *duration;
+}
+
+}  // namespace
+
+template <class Fields>
+void ReadFields(Fields& object, ResourceReservation& out) {
+  ReadMeta(object, Scope::kNamespaced, out.meta);
+  object.RequireMap("spec", [&](Fields& spec) {
+    spec.Read("podGroupName", out.pod_group);
+    spec.Read("owner", out.owner);
+    spec.Read("start", out.start);
+    ReadDuration(spec, out.duration);
+    if (spec.Has("resources") == spec.Has("reservations")) {
+      return spec.Fail("resources", "either this or reservations says what is reserved");
+    }
+    if (spec.Has("resources")) return ReadEqualPlaces(spec, out);
+    spec.ForEachEntry("reservations", [&](std::string_view name, Fields& place) {
+      if (out.places.size() < kMaxReservedPlaces) return ReadPlace(place, name, out);
+      spec.Fail("reservations", fmt::format("at most {} are allowed", kMaxReservedPlaces));
+    });
+    if (out.places.empty() && spec.ok()) spec.Fail("reservations", "reserves nothing");
+  });
+  std::sort(out.places.begin(), out.places.end(),
+            [](const auto& a, const auto& b) { return a.name < b.name; });
+  object.Map("status", [&](Fields& status) { ReadConditions(status, out.conditions); });
+}
+
+template void ReadFields(FieldReader&, ResourceReservation&);
+template void ReadFields(JsonFields&, ResourceReservation&);
+template void ReadFields(ProtoFields&, ResourceReservation&);
+
+}  // namespace knx::k8s

@@ -1,0 +1,37 @@
+// A ResourceReservation: room that is kept for pods which have yet to come. Included by objects.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "k8s/object_meta.h"
+
+namespace knx::k8s {
+
+// So many places in one object are beyond what a cluster is asked for at once; keeps a hostile
+// object from costing more than its size.
+inline constexpr std::int32_t kMaxReservedPlaces = 10'000;
+
+// Room on one node.
+struct ReservedPlace {
+  std::string name;  // unique in the reservation
+  std::string node;  // empty: any
+  ResourceList resources;
+  friend bool operator==(const ReservedPlace&, const ReservedPlace&) = default;
+};
+
+struct ResourceReservation {
+  ObjectMeta meta;
+  std::string pod_group;  // whose pods may use it; empty: those with the app-id of the reservation
+  std::string owner;      // who asked for it, for people
+  std::vector<ReservedPlace> places;  // sorted by name
+  std::optional<Time> start;          // nullopt: when it was created
+  std::optional<Duration> duration;   // nullopt: as long as the scheduler gives to those
+  std::vector<Condition> conditions;  // as its status says
+  friend bool operator==(const ResourceReservation&, const ResourceReservation&) = default;
+};
+
+}  // namespace knx::k8s
