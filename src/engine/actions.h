@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -96,10 +97,18 @@ struct BindByExtender {
   std::size_t extender = 0;
 };
 
+// Writes the conditions of a ResourceReservation, all that it has, and who uses which of its
+// places. A failure is reported and written again later.
+struct PatchReservation {
+  std::string namespace_, name, uid;
+  std::vector<k8s::Condition> conditions;
+  std::vector<std::pair<std::string, std::string>> pods;  // by place, sorted
+};
+
 struct Action {
   ActionId id = 0;
   std::variant<BindPod, PatchPodStatus, ClearNomination, PlanEvictions, EvictPod, RecordEvent,
-               AskOutside, AskExtender, BindByExtender>
+               AskOutside, AskExtender, BindByExtender, PatchReservation>
       what;
 };
 

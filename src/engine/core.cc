@@ -20,6 +20,9 @@ Core::Core(EngineOptions options, std::vector<framework::Profile> profiles)
       state_.SetOperatorGangs(cluster::OperatorGangs::kRead);
     }
   }
+  for (std::size_t i = 0; i < profiles_.size() && !reserving_; ++i) {
+    if (profiles_[i].reservations) reserving_ = i;
+  }
 }
 
 PodStanding Core::Standing(std::string_view uid) const {
@@ -90,6 +93,7 @@ std::optional<std::string> Core::Verify() const {
   }
   if (auto difference = rounds_.Verify()) return difference;
   if (auto difference = VerifyGangs()) return difference;
+  if (auto difference = VerifyReservations()) return difference;
   if (on_their_way != flights_.size()) return "a pod that is gone is still on its way";
   if (awaited_.size() != flights_.size()) return "an answer is awaited that no pod waits for";
   return std::nullopt;

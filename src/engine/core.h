@@ -24,6 +24,7 @@
 #include "engine/placement.h"
 #include "engine/plugin_judge.h"
 #include "engine/queue.h"
+#include "engine/reservation_book.h"
 
 namespace knx::engine {
 
@@ -42,6 +43,7 @@ class Core {
   [[nodiscard]] const Queue& queue() const { return queue_; }
   [[nodiscard]] const std::vector<framework::Profile>& profiles() const { return profiles_; }
   [[nodiscard]] std::size_t preemptions() const { return evictions_.size(); }
+  [[nodiscard]] const ReservationBook& reservations() const { return reservations_; }
   [[nodiscard]] PodStanding Standing(std::string_view uid) const;
   [[nodiscard]] bool IsWanted(ActionId binding) const;
   [[nodiscard]] std::string WhyWaiting(std::string_view uid) const;
@@ -251,6 +253,47 @@ class Core {
   // Warns, once, of a waiting pod that says two things about its gang.
   void NoteConflict(cluster::PodId id);
 
+  // ---- core_reservations.cc: room that is kept for pods to come ----
+  // Places that are lent to those they are for while these are planned.
+  struct Loan {
+    std::optional<cluster::State::MarkId> mark;  // nullopt: nothing is lent
+    std::vector<std::pair<cluster::PodId, cluster::NodeRow>> holds;
+  };
+  void OnReservation(const k8s::ResourceReservation& object, bool there, Time now);
+  void RemoveReservation(const std::string& key, Time now);
+  void EndReservation(Reservation& reservation, ReservationStage stage, Time now);
+  [[nodiscard]] BeneficiaryNames NamesOf(cluster::PodId id) const;
+  Loan Lend(std::span<const cluster::PodId> pods);
+  void TakeBackLoan(const Loan& loan);
+  // The plan stays: those who have a place by it use what is theirs, and the rest is held again.
+  void SettleLoan(const Loan& loan,
+                  std::span<const std::pair<cluster::PodId, cluster::NodeRow>> places, Time now);
+  Placement PlaceOne(cluster::PodId id, Time now);
+  // The pod has, or is about to get, a place on the node; invalid: it has none any more.
+  void Use(cluster::PodId id, cluster::NodeRow row, Time now);
+  void NoteUse(cluster::PodId id, Time now) {
+    if (!reservations_.empty()) Use(id, state_.pod(id).node, now);
+  }
+  void StopUse(Reservation& reservation, cluster::PodId id);
+  // It says something else about itself than before.
+  void ForgetUses(cluster::PodId id);
+  void ResizeHold(Reservation::Place& place);
+  void FreeHold(Reservation::Place& place, Time now);
+  void DropHold(Reservation::Place& place, Time now);
+  // Holds leave a node that has too little for what is on it.
+  void YieldHolds(cluster::NodeRow row, bool all = false);
+  // Everything that is due of reservations: begins, ends, places, statuses.
+  void SettleReservations(Time now);
+  // All that is left of it, or nothing more than before.
+  void HoldPlaces(Reservation& reservation);
+  void MakeHolds(Reservation& reservation);
+  // As part of a plan. Why there is no room, if so: the plan is then to be taken back.
+  std::optional<Placement> PlaceHolds(Reservation& reservation);
+  [[nodiscard]] bool HasServed(const Reservation& reservation) const;
+  void ReportReservation(Reservation& reservation, Time now);
+  void OnReservationWritten(const ActionFinished& finished, Time now);
+  [[nodiscard]] std::optional<std::string> VerifyReservations() const;
+
   // A pod that was popped.
   void Decide(cluster::PodId id, Time now);
   // Nothing more is to be done in this attempt: says why, and makes room if that was found.
@@ -356,7 +399,11 @@ class Core {
   std::map<std::uint64_t, Departure> departures_;
   std::map<cluster::GangId, GangBinding> gang_bindings_;
   std::uint64_t last_departure_ = 0;
-  bool listed_ = false;  // all there is has been told once
+  ReservationBook reservations_;
+  std::optional<std::size_t> reserving_;  // the profile that judges places
+  bool reservations_due_ = false;         // something may have to be done about them
+  bool holds_moved_ = false;              // holds had to leave their nodes
+  bool listed_ = false;                   // all there is has been told once
   std::vector<Action> actions_;
   cluster::PodId decided_;
   ActionId last_action_ = 0;

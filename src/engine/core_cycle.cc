@@ -16,6 +16,7 @@ using framework::Code;
 using framework::Outcome;
 
 bool Core::ScheduleOne(Time now) {
+  if (reservations_due_) SettleReservations(now);
   const std::optional<PodId> popped = queue_.Pop(now);
   if (!popped) return false;
   const PodId id = decided_ = *popped;
@@ -33,7 +34,7 @@ bool Core::ScheduleOne(Time now) {
 void Core::Decide(PodId id, Time now) {
   if (const cluster::GangId gang = GangOf(id); gang.valid()) return DecideGang(id, gang, now);
   if (!options_.extenders.empty() && StartRound(id, now)) return;
-  Placement placement = placer_.Place(ProfileOf(id), id, FailedOn(id));
+  Placement placement = PlaceOne(id, now);
   if (placement.node.valid()) {
     StartFlight(id, placement.node, now);
   } else {
@@ -61,6 +62,8 @@ void Core::StartFlight(PodId id, NodeRow row, Time now) {
   const NodeRow nominated = state_.pod(id).nominated;
   state_.ClearNomination(id);
   state_.Assume(id, row);
+  NoteUse(id, now);
+  YieldHolds(row);
   flights_[id] = {};
   if (nominated.valid() && nominated != row) TellNominationGone(id, nominated, now);
   if (Reserve(id, row, now)) Continue(id, now);
@@ -247,6 +250,7 @@ void Core::OnActionFinished(const ActionFinished& finished, Time now) {
     DropAnswered();
   }
   if (evictions_.Awaits(finished.action)) return OnEvictionFinished(finished, now);
+  if (!reservations_.empty()) OnReservationWritten(finished, now);
   const auto awaited = awaited_.find(finished.action);
   if (awaited == awaited_.end()) return;
   const PodId id = awaited->second;
@@ -334,6 +338,7 @@ void Core::DropAnswered() {
 void Core::Advance(Time now) {
   queue_.Advance(now);
   MeetDeadlines(now);
+  if (reservations_.PopMoments(now)) SettleReservations(now);
 }
 
 void Core::MeetDeadlines(Time now) {
@@ -364,7 +369,7 @@ Time Core::NextWake() const {
   Time wake = queue_.NextWake();
   if (!answer_deadlines_.empty()) wake = std::min(wake, answer_deadlines_.front().first);
   if (!question_deadlines_.empty()) wake = std::min(wake, question_deadlines_.begin()->first);
-  wake = std::min({wake, rounds_.NextWake(), gangs_.NextReport()});
+  wake = std::min({wake, rounds_.NextWake(), gangs_.NextReport(), reservations_.NextMoment()});
   return std::min(wake, evictions_.NextWake());
 }
 

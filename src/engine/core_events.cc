@@ -34,6 +34,7 @@ void Core::Tell(ClusterEvent event, Time now) {
   Note(event.kind);
   judge_.NextEvent();
   queue_.OnEvent(event, now);
+  reservations_due_ = reservations_due_ || !reservations_.empty();
 }
 
 // ---- nodes ----
@@ -42,6 +43,7 @@ void Core::OnNode(const k8s::Node& node, Time now) {
   const cluster::NodeChange change = state_.UpsertNode(node);
   ClusterEvent event;
   event.row = state_.nodes().Find(node.meta.name);
+  if (change.allocatable) YieldHolds(event.row);
   if (change.added) {
     event.kind = EventKind::kNodeAdd;
     return Tell(event, now);
@@ -63,6 +65,7 @@ void Core::OnNode(const k8s::Node& node, Time now) {
 void Core::OnNodeDeleted(const std::string& name, Time now) {
   const cluster::NodeRow row = state_.nodes().Find(name);
   if (!row.valid() || !state_.nodes().has_node(row)) return;
+  YieldHolds(row, true);
   const cluster::NodeChange change = state_.RemoveNode(row);
   ClusterEvent event;
   event.kind = EventKind::kNodeDelete;
@@ -108,6 +111,9 @@ bool IsGangObject(const k8s::Object& object) {
 
 void Core::OnObject(const k8s::Object& object, Time now) {
   if (IsGangObject(object)) return OnGangObject(object, true, now);
+  if (const auto* reservation = std::get_if<k8s::ResourceReservation>(&object)) {
+    return OnReservation(*reservation, true, now);
+  }
   const std::optional<k8s::Object> before = state_.volumes().Find(object);
   const std::uint64_t changes = state_.namespace_profile_changes();
   state_.UpsertObject(object);
@@ -127,6 +133,9 @@ void Core::OnObject(const k8s::Object& object, Time now) {
 
 void Core::OnObjectDeleted(const k8s::Object& object, Time now) {
   if (IsGangObject(object)) return OnGangObject(object, false, now);
+  if (const auto* reservation = std::get_if<k8s::ResourceReservation>(&object)) {
+    return OnReservation(*reservation, false, now);
+  }
   state_.RemoveObject(object);
   if (!std::holds_alternative<k8s::VolumeAttachment>(object)) return;
   ClusterEvent event;
@@ -213,6 +222,8 @@ void Core::OnNewPod(const k8s::Pod& pod, Time now) {
     event.kind = EventKind::kAssignedPodAdd;
     event.pod = id;
     event.pod_now = InEvent(id);
+    NoteUse(id, now);
+    YieldHolds(state_.pod(id).node);
     NoteCrowd(state_.pod(id).node);
     NoteOvercommit(id);
     Tell(event, now);
@@ -240,6 +251,9 @@ void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
   const cluster::GangId gang = state_.gang_of(id);
   state_.Hold(before.pod_class, before.kin);
   const cluster::PodChange change = state_.UpdatePod(id, pod);
+  if (change.labels || change.gang) ForgetUses(id);
+  NoteUse(id, now);
+  if (change.moved || change.usage) YieldHolds(state_.pod(id).node);
   if (change.terminating) GoesInAMoment(id, now) ? OnLastMoment(id, now) : OnLeaving(id, now);
   if (was_assigned) {
     OnAssignedPodChanged(id, change, before, now);
@@ -369,6 +383,7 @@ void Core::RemovePod(PodId id, Time now) {
   failed_on_.erase(id);
   OnLeaving(id, now);
   ForgetPlanFor(id);
+  if (!reservations_.empty()) Use(id, {}, now);
   state_.Hold(gone.pod_class, gone.kin);
   state_.RemovePod(id);
   ClusterEvent event;

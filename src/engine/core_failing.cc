@@ -47,6 +47,7 @@ void Core::GiveBackRoom(PodId id, Time now) {
   event.pod = id;
   event.pod_now = event.pod_before = InEvent(id);
   state_.Displace(id);
+  NoteUse(id, now);
   Tell(event, now);
 }
 

@@ -161,6 +161,7 @@ void Core::DecideGang(PodId id, GangId gang, Time now) {
         std::uint8_t by = 0;
         return AskReserve(ProfileOf(pod), pod, row, by);
       });
+  const Loan loan = Lend(waiting.ready);
   const std::size_t needed = NeededBy(gang);
   const std::vector<PodId> in_roles =
       WantedByRoles(state_, state_.gangs().Get(gang), waiting.ready);
@@ -172,8 +173,11 @@ void Core::DecideGang(PodId id, GangId gang, Time now) {
     Conclude(in_roles, in_roles.size(), planner, plan, false);
   }
   if (plan.places.empty()) {
-    return RefuseGang(id, gang, plan, FindRoom(id, gang, planner, now), now);
+    const GangRoom room = FindRoom(id, gang, planner, now);
+    TakeBackLoan(loan);
+    return RefuseGang(id, gang, plan, room, now);
   }
+  SettleLoan(loan, plan.places, now);
   waiting.blocked = {};
   waiting.evicted_at.reset();
   Depart(id, gang, plan, now);

@@ -19,6 +19,7 @@
 #include "engine/events.h"
 #include "engine/inquiry.h"
 #include "engine/queue.h"
+#include "engine/reservation_book.h"
 #include "framework/profile.h"
 
 namespace knx::engine {
@@ -53,6 +54,7 @@ class Engine {
   [[nodiscard]] const std::vector<framework::Profile>& profiles() const;
   // Pods for which others are being evicted.
   [[nodiscard]] std::size_t preemptions() const;
+  [[nodiscard]] const ReservationBook& reservations() const;
   [[nodiscard]] PodStanding Standing(std::string_view uid) const;
   // Whether a binding that waits to be sent still should be: not when somebody else has meanwhile
   // bound the pod, or filled its node. One that is not sent is reported as failed.

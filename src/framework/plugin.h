@@ -141,6 +141,21 @@ class GangPreemptionPlugin {
   [[nodiscard]] virtual const GangPreemptionArgs& gang_preemption_args() const = 0;
 };
 
+struct ReservationArgs {
+  // How long a reservation lasts that does not say so.
+  Duration lasts = Duration::Minutes(30);
+  // How long the places are kept of pods that a driver has yet to make.
+  Duration driver_hold = Duration::Minutes(10);
+};
+
+// The engine is to keep the room that ResourceReservations ask for, judged as for the pods of the
+// profile that has this.
+class ReservationPlugin {
+ public:
+  virtual ~ReservationPlugin() = default;
+  [[nodiscard]] virtual const ReservationArgs& reservation_args() const = 0;
+};
+
 // ---- which nodes ----
 
 // What a filter makes of several pods of its class at once, for who counts how many of them can be

@@ -26,6 +26,11 @@ struct ClassifierEntry {
   std::uint8_t index;
 };
 
+struct ReservationEntry {
+  const ReservationPlugin* plugin;
+  std::uint8_t index;
+};
+
 struct Profile {
   template <class T>
   struct Entry {
@@ -58,6 +63,8 @@ struct Profile {
   std::optional<GangEntry> gangs;
   // Makes room for gangs. Without it they wait until there is some.
   std::optional<GangPreemptionEntry> gang_preemption;
+  // Keeps the room that is reserved. Without it, in every profile, reservations do nothing.
+  std::optional<ReservationEntry> reservations;
   std::vector<Entry<PreEnqueuePlugin>> pre_enqueue;
   // In the order of the filter point; plugins that are at preFilter only come after, in their order
   // there.

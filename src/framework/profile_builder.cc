@@ -39,6 +39,7 @@ class Builder {
     FindSwitch<ClassifierPlugin>(out_.classifier);
     FindSwitch<GangPlugin>(out_.gangs);
     FindSwitch<GangPreemptionPlugin>(out_.gang_preemption);
+    FindSwitch<ReservationPlugin>(out_.reservations);
     Fill(Point::kPreEnqueue, out_.pre_enqueue);
     Fill(Point::kPostFilter, out_.post_filter);
     Fill(Point::kReserve, out_.reserve);

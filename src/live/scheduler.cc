@@ -41,6 +41,7 @@ Scheduler::Scheduler(net::EventLoop& loop, client::ApiClient& api,
       bindings_(loop, api),
       events_(api),
       volumes_(api),
+      reservations_(api),
       options_(std::move(options)),
       narrator_(clock_, options_.metrics, options_.log),
       engine_(ObservedOptions(), std::move(profiles)),
@@ -306,6 +307,13 @@ void Scheduler::CarryOut(engine::ActionId id, const engine::AskExtender& ask) {
 
 void Scheduler::CarryOut(engine::ActionId id, const engine::BindByExtender& bind) {
   options_.extenders->Bind(bind, [this, id](const Status& outcome) { Finished(id, outcome); });
+}
+
+void Scheduler::CarryOut(engine::ActionId id, const engine::PatchReservation& patch) {
+  reservations_.PatchStatus(
+      {patch.namespace_, patch.name, patch.uid, patch.conditions, patch.pods}, SteadyClock::Wall(),
+      narrator_.Timed(ApiCall::kStatusPatch,
+                      [this, id](const Status& outcome) { Finished(id, outcome); }));
 }
 
 void Scheduler::WriteVolumes(engine::ActionId id, std::vector<framework::VolumeWrite> writes,

@@ -13,6 +13,7 @@
 #include "client/event_recorder.h"
 #include "client/pod_writer.h"
 #include "client/reflector.h"
+#include "client/reservation_writer.h"
 #include "client/volume_writer.h"
 #include "engine/engine.h"
 #include "framework/profile.h"
@@ -82,6 +83,7 @@ class Scheduler {
   void CarryOut(engine::ActionId id, const engine::AskOutside& ask);
   void CarryOut(engine::ActionId id, const engine::AskExtender& ask);
   void CarryOut(engine::ActionId id, const engine::BindByExtender& bind);
+  void CarryOut(engine::ActionId id, const engine::PatchReservation& patch);
   void WriteVolumes(engine::ActionId id, std::vector<framework::VolumeWrite> writes,
                     std::size_t next);
   void Finished(engine::ActionId id, const Status& outcome);
@@ -93,6 +95,7 @@ class Scheduler {
   client::BindingWriter bindings_;
   client::EventRecorder events_;
   client::VolumeWriter volumes_;
+  client::ReservationWriter reservations_;
   Options options_;
   SteadyClock clock_;
   Narrator narrator_;

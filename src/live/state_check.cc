@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "cluster/reservation_hold.h"
 #include "live/watched_kinds.h"
 
 namespace knx::live {
@@ -104,6 +105,7 @@ void StateCheck::ListPods(std::vector<std::string>& differences) const {
   for (std::uint32_t i = 0; i < state.pods().id_limit(); ++i) {
     const cluster::PodId id{i};
     if (!state.pods().Contains(id) || pods_.contains(state.pod(id).uid)) continue;
+    if (cluster::IsHold(state.pod(id))) continue;
     differences.push_back(fmt::format("pod {}/{}: we have it, the API server does not",
                                       state.words().Text(state.pod(id).namespace_),
                                       state.pod(id).name));

@@ -39,6 +39,7 @@ std::vector<client::Collection> WatchedCollections() {
       {"/apis/scheduling.k8s.io/v1alpha1/workloads", "", true, {}, true},
       {"/apis/scheduling.x-k8s.io/v1alpha1/podgroups", "", true, {}, true},
       {"/apis/scheduling.volcano.sh/v1beta1/podgroups", "", true, {}, true},
+      {"/apis/scheduling.kubenexus.io/v1alpha1/resourcereservations", "", true, {}, true},
   };
 }
 

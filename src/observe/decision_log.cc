@@ -67,6 +67,15 @@ std::string Text(const engine::BindByExtender& bind) {
   return fmt::format("let extender {} bind {} to {}", bind.extender, Name(bind.pod), bind.node);
 }
 
+std::string Text(const engine::PatchReservation& patch) {
+  std::string said;
+  for (const k8s::Condition& condition : patch.conditions) {
+    said += fmt::format("{}{}={} {}: {}", said.empty() ? "" : "; ", condition.type,
+                        condition.status, condition.reason, condition.message);
+  }
+  return fmt::format("reservation {}/{} {}", patch.namespace_, patch.name, said);
+}
+
 }  // namespace
 
 std::string FormatAt(Duration at) {

@@ -181,6 +181,10 @@ inline constexpr MetricSpec kStarved{
     "priority."};
 inline constexpr MetricSpec kWaitingMembers{
     "kubenexus_waiting_pods", kGauge, "Members of gangs that wait for a place.", {"namespace"}};
+inline constexpr MetricSpec kReservations{"kubenexus_resource_reservations",
+                                          kGauge,
+                                          "ResourceReservations that hold room.",
+                                          {"namespace"}};
 inline constexpr MetricSpec kEventsDropped{
     "kubenexus_events_dropped_total", kCounter,
     "Events for people that were not written because the API server was too slow."};

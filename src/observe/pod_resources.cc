@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "cluster/reservation_hold.h"
 #include "k8s/names.h"
 #include "k8s/pod_requests.h"
 #include "observe/exposition.h"
@@ -36,7 +37,7 @@ void WritePods(const cluster::State& state, const cluster::ResourceNames& resour
   std::array<std::string, 7> labels;
   for (std::uint32_t i = 0; i < state.pods().id_limit(); ++i) {
     const cluster::PodId id{i};
-    if (!state.pods().Contains(id)) continue;
+    if (!state.pods().Contains(id) || cluster::IsHold(state.pod(id))) continue;
     const cluster::Pod& pod = state.pod(id);
     const std::span<const cluster::ResourceAmount> amounts = amounts_of(id);
     if (amounts.empty()) continue;

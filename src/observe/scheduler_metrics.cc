@@ -6,6 +6,7 @@
 #include <map>
 
 #include "cluster/overcommit.h"
+#include "cluster/reservation_hold.h"
 
 namespace knx::observe {
 namespace {
@@ -52,6 +53,7 @@ void ReportCache(const engine::Engine& engine, const Report& report) {
   for (std::uint32_t i = 0; i < state.pods().id_limit(); ++i) {
     const cluster::PodId id{i};
     if (!state.pods().Contains(id) || !state.pod(id).node.valid()) continue;
+    if (cluster::IsHold(state.pod(id))) continue;
     ++placed;
     if (state.pod(id).assumed) ++assumed;
   }
@@ -83,6 +85,16 @@ void ReportWaitingMembers(const engine::Engine& engine, const Report& report) {
     waiting[names.Name(state.words().Text(gang.namespace_))] += static_cast<std::size_t>(waits);
   }
   for (const auto& [where, pods] : waiting) report({where}, static_cast<double>(pods));
+}
+
+void ReportReservations(const engine::Engine& engine, const Report& report) {
+  BoundedNames names;
+  std::map<std::string_view, std::size_t> held;
+  for (const auto& [key, reservation] : engine.reservations().all()) {
+    if (reservation.stage != engine::ReservationStage::kHeld) continue;
+    ++held[names.Name(reservation.object.meta.namespace_)];
+  }
+  for (const auto& [where, count] : held) report({where}, static_cast<double>(count));
 }
 
 std::string_view OutcomeName(engine::GangOutcome outcome) {
@@ -244,6 +256,7 @@ SchedulerMetrics::SchedulerMetrics() {
   AddRead(table::kOvercommittedNodes, ReportOvercommitted);
   AddRead(table::kEngineBytes, ReportBytes);
   AddRead(table::kWaitingMembers, ReportWaitingMembers);
+  AddRead(table::kReservations, ReportReservations);
 }
 
 void SchedulerMetrics::SetBuild(std::string_view version) {

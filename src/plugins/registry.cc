@@ -24,6 +24,7 @@
 #include "plugins/nexus/coscheduling/coscheduling.h"
 #include "plugins/nexus/gang_preemption/gang_preemption.h"
 #include "plugins/nexus/profile_classifier/profile_classifier.h"
+#include "plugins/nexus/resource_reservation/resource_reservation.h"
 
 namespace knx::plugins {
 namespace {
@@ -62,6 +63,7 @@ constexpr framework::PluginEntry kPlugins[] = {
     WithArgs<ProfileClassifier>(),
     WithArgs<Coscheduling>(),
     WithArgs<GangPreemption>(),
+    WithArgs<ResourceReservation>(),
 };
 
 }  // namespace

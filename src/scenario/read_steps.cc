@@ -47,7 +47,7 @@ void ReadCreate(FieldReader& fields, Create& out) {
 struct KindWord {
   std::string_view word, kind;
 };
-constexpr std::array<KindWord, 18> kDeletable = {{
+constexpr std::array<KindWord, 19> kDeletable = {{
     {"node", "Node"},
     {"deployment", "Deployment"},
     {"replicaset", "ReplicaSet"},
@@ -65,6 +65,7 @@ constexpr std::array<KindWord, 18> kDeletable = {{
     {"storage_capacity", "CSIStorageCapacity"},
     {"volume_attachment", "VolumeAttachment"},
     {"pod_group", "PodGroup"},
+    {"reservation", "ResourceReservation"},
     {"workload", "Workload"},
 }};
 // The first so many after the node make pods and can be scaled.

@@ -250,6 +250,17 @@ Status ApiServer::ClearNomination(const engine::PodRef& pod) {
   return Ok();
 }
 
+Status ApiServer::PatchReservation(const engine::PatchReservation& patch) {
+  const auto current = store_.Find<k8s::ResourceReservation>(PodKey(patch.namespace_, patch.name));
+  if (current == nullptr || current->meta.uid != patch.uid) {
+    return NoSuch(ResourceOf(k8s::ResourceReservation{}), patch.name);
+  }
+  k8s::ResourceReservation next = *current;
+  next.conditions = patch.conditions;
+  store_.Put(std::move(next), Actor::kScheduler);
+  return Ok();
+}
+
 Status ApiServer::Preempt(const engine::EvictPod& evict) {
   const std::string key = PodKey(evict.pod.namespace_, evict.pod.name);
   const PodPtr current = store_.Find<k8s::Pod>(key);
@@ -437,6 +448,9 @@ Status ApiServer::Delete(std::string_view kind, std::string_view namespace_, std
     return erase(std::type_identity<k8s::VolumeAttachment>{}, std::string(name));
   }
   if (kind == "Workload") return erase(std::type_identity<k8s::GroupWorkload>{}, key);
+  if (kind == "ResourceReservation") {
+    return erase(std::type_identity<k8s::ResourceReservation>{}, key);
+  }
   if (kind == "PodGroup") return DeletePodGroups(namespace_, name, by);
   for (const auto workload :
        {k8s::WorkloadKind::kReplicaSet, k8s::WorkloadKind::kStatefulSet,

@@ -34,6 +34,8 @@ class ApiServer {
   // The PodScheduled condition and the nominated node.
   Status PatchStatus(const engine::PatchPodStatus& patch);
   Status ClearNomination(const engine::PodRef& pod);
+  // The conditions of a reservation.
+  Status PatchReservation(const engine::PatchReservation& patch);
   // What a scheduler does to make room: disruption budgets are not asked.
   Status Preempt(const engine::EvictPod& evict);
 

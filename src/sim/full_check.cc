@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cluster/reservation_hold.h"
 #include "cluster/state.h"
 #include "k8s/names.h"
 
@@ -16,6 +17,23 @@ using cluster::ResourceId;
 using engine::PodStanding;
 using engine::QueuePlace;
 
+// What a hold takes: nobody told of it, so that it has to be believed.
+Amounts AmountsOf(const cluster::State& state, PodId hold) {
+  Amounts out;
+  for (const cluster::ResourceAmount& entry : state.usage_of(hold).requests) {
+    out.emplace(state.resources().Name(entry.id), entry.amount);
+  }
+  return out;
+}
+
+std::size_t CountHolds(const engine::Engine& engine) {
+  std::size_t holds = 0;
+  for (const auto& [key, reservation] : engine.reservations().all()) {
+    for (const auto& place : reservation.places) holds += place.hold.valid() ? 1 : 0;
+  }
+  return holds;
+}
+
 // The pods that take room on a node: as told and decided, and those which the scheduler has a place
 // for but still holds back. `requested` is what they ask for.
 std::optional<std::string> ComparePods(const engine::Engine& engine, const ToldView& told,
@@ -25,6 +43,11 @@ std::optional<std::string> ComparePods(const engine::Engine& engine, const ToldV
   std::size_t held_back = 0;
   const auto pods = state.nodes().pods(row);
   for (const PodId id : pods) {
+    if (cluster::IsHold(state.pod(id))) {
+      Add(requested, AmountsOf(state, id));
+      ++held_back;
+      continue;
+    }
     const std::string& uid = state.pod(id).uid;
     if (!wanted.contains(uid)) {
       if (engine.Standing(uid) != PodStanding::kPaused || told.FindPod(uid) == nullptr) {
@@ -120,6 +143,21 @@ std::optional<std::string> CheckQueued(const engine::Engine& engine, const k8s::
   return std::nullopt;
 }
 
+// Room that is kept on a node, as guests of it.
+struct HeldRoom {
+  k8s::Pod nobody;
+  std::vector<Amounts> amounts;
+};
+HeldRoom HeldOn(const cluster::State& state, const std::string& node) {
+  HeldRoom out;
+  const NodeRow row = state.nodes().Find(node);
+  if (!row.valid()) return out;
+  for (const PodId id : state.nodes().pods(row)) {
+    if (cluster::IsHold(state.pod(id))) out.amounts.push_back(AmountsOf(state, id));
+  }
+  return out;
+}
+
 std::vector<Guest> GuestsOn(const ToldView& told, const std::string& node) {
   std::vector<Guest> out;
   for (const std::string& uid : told.PodsOn(node)) {
@@ -133,9 +171,9 @@ std::vector<Guest> GuestsOn(const ToldView& told, const std::string& node) {
 
 std::optional<std::string> CompareView(const engine::Engine& engine, const ToldView& told) {
   const cluster::State& state = engine.state();
-  if (state.pods().size() != told.pods().size()) {
-    return fmt::format("{} pods are known, {} were told of", state.pods().size(),
-                       told.pods().size());
+  const std::size_t known = state.pods().size() - CountHolds(engine);
+  if (known != told.pods().size()) {
+    return fmt::format("{} pods are known, {} were told of", known, told.pods().size());
   }
   if (state.nodes().node_count() != told.nodes().size()) {
     return fmt::format("{} nodes are known, {} were told of", state.nodes().node_count(),
@@ -211,7 +249,10 @@ std::optional<std::string> CheckWaiting(const engine::Engine& engine, const Told
     for (const auto& [name, node] : told.nodes()) {
       if (Forbids(rule->second, *waiting->pod, *node)) continue;
       const Guest guest{waiting->pod.get(), &waiting->requests};
-      if (Overfills(rule->second, guest, *node, GuestsOn(told, name))) continue;
+      const HeldRoom held = HeldOn(engine.state(), name);
+      std::vector<Guest> others = GuestsOn(told, name);
+      for (const Amounts& amounts : held.amounts) others.push_back({&held.nobody, &amounts});
+      if (Overfills(rule->second, guest, *node, others)) continue;
       return fmt::format("pod {} waits ({}) although node {} has room for it", KeyOf(*waiting->pod),
                          engine.WhyWaiting(waiting->pod->meta.uid), name);
     }

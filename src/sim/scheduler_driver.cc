@@ -110,7 +110,7 @@ void SchedulerDriver::Start(const StartOptions& options) {
   ListOthers<k8s::Namespace, k8s::Service, k8s::Workload, k8s::PodDisruptionBudget>();
   ListOthers<k8s::StorageClass, k8s::CsiDriver, k8s::CsiStorageCapacity, k8s::CsiNode,
              k8s::PersistentVolume, k8s::PersistentVolumeClaim, k8s::VolumeAttachment>();
-  ListOthers<k8s::PodGroup, k8s::GroupWorkload>();
+  ListOthers<k8s::PodGroup, k8s::GroupWorkload, k8s::ResourceReservation>();
   if (options.pods_first) pods_.Start(options.age);
   nodes_.Start(options.age);
   if (!options.pods_first) pods_.Start(options.age);
@@ -334,6 +334,12 @@ void SchedulerDriver::CarryOut(engine::ActionId /*id*/, const engine::AskExtende
 
 void SchedulerDriver::CarryOut(engine::ActionId /*id*/, const engine::BindByExtender& /*bind*/) {
   KNX_CHECK(false, "an extender is to bind that is not there");
+}
+
+void SchedulerDriver::CarryOut(engine::ActionId id, const engine::PatchReservation& patch) {
+  Request(
+      std::nullopt, [this, patch] { return api_.PatchReservation(patch); },
+      [this, id](const Status& status) { Answer(id, status); });
 }
 
 void SchedulerDriver::Request(const std::optional<CallFault>& fault, std::function<Status()> work,

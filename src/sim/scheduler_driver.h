@@ -70,6 +70,7 @@ class SchedulerDriver : public StoreListener {
   void OnWrite(const Write<k8s::VolumeAttachment>& write) override { OnOther(write); }
   void OnWrite(const Write<k8s::PodGroup>& write) override { OnOther(write); }
   void OnWrite(const Write<k8s::GroupWorkload>& write) override { OnOther(write); }
+  void OnWrite(const Write<k8s::ResourceReservation>& write) override { OnOther(write); }
 
   [[nodiscard]] Watch<k8s::Pod>& pods() { return pods_; }
   [[nodiscard]] Watch<k8s::Node>& nodes() { return nodes_; }
@@ -136,6 +137,7 @@ class SchedulerDriver : public StoreListener {
   void CarryOut(engine::ActionId id, const engine::AskOutside& ask);
   void CarryOut(engine::ActionId id, const engine::AskExtender& ask);
   void CarryOut(engine::ActionId id, const engine::BindByExtender& bind);
+  void CarryOut(engine::ActionId id, const engine::PatchReservation& patch);
   // `work` is done at the API server; its outcome comes back to `done`, unless the scheduler is
   // another by then. `fault` says what goes wrong.
   void Request(const std::optional<CallFault>& fault, std::function<Status()> work,

@@ -1,6 +1,7 @@
 """The kinds by which pods are told to start together, on a real control plane: PodGroups of
 Kubernetes, which an API server has only with these flags, and those of other projects."""
 
+import pathlib
 import time
 import urllib.error
 
@@ -10,6 +11,8 @@ API_SERVER_FLAGS = (
 )
 NATIVE = "/apis/scheduling.k8s.io/v1alpha2/namespaces/default/podgroups"
 SIGS = "/apis/scheduling.x-k8s.io/v1alpha1/namespaces/default/podgroups"
+RESERVATIONS = "/apis/scheduling.kubenexus.io/v1alpha1/namespaces/default/resourcereservations"
+_RESERVATIONS = pathlib.Path(__file__).resolve().parents[2] / "config/crd-resourcereservation.yaml"
 _DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
@@ -29,6 +32,13 @@ def define(plane, group, version):
     plane.wait_for(f"{_DEFINITIONS}/{name}", _is_established)
     plane.wait_for("/apis", lambda got: any(g["name"] == group for g in got["groups"]))
     _wait_until_served(plane, f"/apis/{group}/{version}/podgroups")
+
+
+def define_reservations(plane):
+    """ResourceReservations as they are shipped; returns when the kind can be used."""
+    made = plane.apply(_RESERVATIONS.read_text("utf-8"))
+    plane.wait_for(f"{_DEFINITIONS}/{made['metadata']['name']}", _is_established)
+    _wait_until_served(plane, RESERVATIONS)
 
 
 def _wait_until_served(plane, path):

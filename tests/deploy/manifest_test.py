@@ -142,6 +142,7 @@ class Manifest(unittest.TestCase):
         create = cls.plane.create
         pod_group_kinds.define(cls.plane, "scheduling.x-k8s.io", "v1alpha1")
         pod_group_kinds.define(cls.plane, "scheduling.volcano.sh", "v1beta1")
+        pod_group_kinds.define_reservations(cls.plane)
         for name in ("one", "two"):
             create(NODES, node(name, "2"))
         create("/apis/scheduling.k8s.io/v1/priorityclasses",
@@ -165,6 +166,9 @@ class Manifest(unittest.TestCase):
     def setUp(self):
         """With these pods the daemon writes everything that it can write."""
         self.set_rules(self.role["rules"])
+        self.plane.create(pod_group_kinds.RESERVATIONS, {
+            "apiVersion": "scheduling.kubenexus.io/v1alpha1", "kind": "ResourceReservation",
+            "metadata": {"name": "later"}, "spec": {"resources": {"cpu": "64"}}})
         for name in ("one", "two"):  # Victims, so that there is no room without preemption.
             self.plane.create(PODS, pod(f"low-{name}", "1500m", nodeName=name))
         self.plane.create(PODS, pod("fits"))
@@ -175,7 +179,8 @@ class Manifest(unittest.TestCase):
                                     nodeSelector={"kubernetes.io/hostname": "two"}))
 
     def tearDown(self):
-        for path in (PODS, "/apis/events.k8s.io/v1/namespaces/default/events"):
+        for path in (PODS, "/apis/events.k8s.io/v1/namespaces/default/events",
+                     pod_group_kinds.RESERVATIONS):
             self.plane.request("DELETE", f"{path}?gracePeriodSeconds=0")
         self.plane.wait_for(PODS, lambda got: not got["items"])
 

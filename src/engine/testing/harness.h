@@ -44,6 +44,20 @@ inline std::vector<framework::Profile> GangProfiles(const std::string& args = ""
   return ProfilesOf(*config);
 }
 
+// Gangs placed as wholes, and reservations kept.
+inline std::vector<framework::Profile> ReservingProfiles() {
+  const auto config = framework::ReadConfiguration(
+      "apiVersion: kubescheduler.config.k8s.io/v1\n"
+      "kind: KubeSchedulerConfiguration\n"
+      "profiles:\n"
+      "- schedulerName: default-scheduler\n"
+      "  plugins: {multiPoint: {enabled: [{name: Coscheduling}, {name: ResourceReservation}]}}\n"
+      "  pluginConfig: [{name: ResourceReservation, args: {durationSeconds: 100}}]\n",
+      "reservations.yaml");
+  KNX_CHECK(config.ok(), config.ok() ? "" : config.error().message);
+  return ProfilesOf(*config);
+}
+
 class Harness {
  public:
   explicit Harness(EngineOptions options = {},
@@ -57,6 +71,7 @@ class Harness {
   void NodeGone(const std::string& name) { engine_->Handle(NodeDeleted{name}, now_); }
   void Pod(const k8s::Pod& pod) { engine_->Handle(PodUpserted{pod}, now_); }
   void Object(k8s::Object object) { engine_->Handle(ObjectUpserted{std::move(object)}, now_); }
+  void ObjectGone(k8s::Object object) { engine_->Handle(ObjectDeleted{std::move(object)}, now_); }
   void PodGone(const std::string& name) { engine_->Handle(PodDeleted{"uid-" + name}, now_); }
 
   void Listed() { engine_->Handle(engine::Listed{}, now_); }
@@ -149,6 +164,8 @@ class Harness {
   const std::vector<std::string>& notes() { return notes_; }  // of all events, in order
   const std::vector<PatchPodStatus>& patches() { return patches_; }
   const std::vector<PlanEvictions>& plans() { return plans_; }
+  // Statuses of reservations that were to be written, in order; nobody reports back by himself.
+  const std::vector<std::pair<ActionId, PatchReservation>>& reservations() { return reservations_; }
   const std::vector<std::pair<ActionId, AskOutside>>& questions() { return questions_; }
   // Of extenders, all that were ever asked.
   const std::vector<std::pair<ActionId, AskExtender>>& asked() { return asked_; }
@@ -180,6 +197,8 @@ class Harness {
         plans_.push_back(*plan);
       } else if (auto* evict = std::get_if<EvictPod>(&action.what)) {
         evictions_[evict->pod.name] = action.id;
+      } else if (auto* reservation = std::get_if<PatchReservation>(&action.what)) {
+        reservations_.emplace_back(action.id, *reservation);
       }
     }
   }
@@ -191,6 +210,7 @@ class Harness {
   std::vector<std::string> notes_;
   std::vector<PatchPodStatus> patches_;
   std::vector<PlanEvictions> plans_;
+  std::vector<std::pair<ActionId, PatchReservation>> reservations_;
   bool hold_patches_ = false;
   std::vector<ActionId> held_;
   std::vector<std::pair<ActionId, AskOutside>> questions_;

@@ -1,0 +1,447 @@
+// Room that is kept for pods which have yet to come. A place is a pod of the state that takes room
+// on a node (cluster/reservation_hold.h). While a pod is planned that it is for, it is lent to that
+// pod; when the pod has a place, what is left of the hold is what the pod does not use. So what is
+// held and what is used never count twice, and nobody else comes in between.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cluster/overcommit.h"
+#include "cluster/reservation_hold.h"
+#include "engine/core.h"
+#include "k8s/names.h"
+
+namespace knx::engine {
+
+namespace names = k8s::names;
+using cluster::GangId;
+using cluster::NodeRow;
+using cluster::PodId;
+
+namespace {
+
+// A status that could not be written is written again then.
+constexpr Duration kWriteAgainAfter = Duration::Seconds(60);
+
+constexpr std::string_view kHeld = "Held", kWaiting = "WaitingForRoom", kPlanned = "NotStarted",
+                           kUsed = "Used", kExpired = "Expired";
+
+// Another that asks for the same, its status aside.
+bool AsksTheSame(const k8s::ResourceReservation& a, const k8s::ResourceReservation& b) {
+  return a.meta.uid == b.meta.uid && a.meta.labels == b.meta.labels && a.pod_group == b.pod_group &&
+         a.places == b.places && a.start == b.start && a.duration == b.duration;
+}
+
+// A scheduler before this one has seen its end.
+std::optional<ReservationStage> EndIn(const std::vector<k8s::Condition>& conditions) {
+  for (const k8s::Condition& condition : conditions) {
+    if (condition.type != names::kReservationActive || condition.status != "False") continue;
+    if (condition.reason == kUsed) return ReservationStage::kUsed;
+    if (condition.reason == kExpired) return ReservationStage::kExpired;
+  }
+  return std::nullopt;
+}
+
+std::string_view LabelIn(const k8s::StringMap& labels, std::string_view key) {
+  const auto at =
+      std::lower_bound(labels.begin(), labels.end(), key,
+                       [](const auto& entry, std::string_view k) { return entry.first < k; });
+  return at != labels.end() && at->first == key ? std::string_view(at->second) : std::string_view();
+}
+
+}  // namespace
+
+// ---- they come and go ----
+
+void Core::OnReservation(const k8s::ResourceReservation& object, bool there, Time now) {
+  if (!reserving_) return;
+  const std::string key = KeyOf(object);
+  if (Reservation* const known = reservations_.Find(key)) {
+    if (there && !object.meta.deleted && AsksTheSame(known->object, object)) return;
+    RemoveReservation(key, now);
+  }
+  if (!there || object.meta.deleted) return;
+  const Duration lasts = profiles_[*reserving_].reservations->plugin->reservation_args().lasts;
+  Reservation& added =
+      reservations_.Add(object, object.meta.created.value_or(now), lasts, state_.resources());
+  added.stage = EndIn(object.conditions).value_or(ReservationStage::kPlanned);
+  reservations_due_ = true;
+  for (std::uint32_t i = 0; i < state_.pods().id_limit() && !added.over(); ++i) {
+    const PodId id{i};
+    if (state_.pods().Contains(id) && state_.pod(id).node.valid()) NoteUse(id, now);
+  }
+}
+
+void Core::RemoveReservation(const std::string& key, Time now) {
+  for (Reservation::Place& place : reservations_.Find(key)->places) DropHold(place, now);
+  reservations_.Remove(key);
+}
+
+void Core::EndReservation(Reservation& reservation, ReservationStage stage, Time now) {
+  reservation.stage = stage;
+  reservation.why.clear();
+  for (Reservation::Place& place : reservation.places) DropHold(place, now);
+}
+
+void Core::DropHold(Reservation::Place& place, Time now) {
+  // As if a pod went: whoever waits for room hears of it.
+  if (place.hold.valid()) RemovePod(std::exchange(place.hold, {}), now);
+}
+
+// ---- who they are for ----
+
+BeneficiaryNames Core::NamesOf(PodId id) const {
+  const cluster::Pod& pod = state_.pod(id);
+  const k8s::StringMap& labels = state_.label_sets().Get(pod.labels);
+  BeneficiaryNames out;
+  out.namespace_ = state_.words().Text(pod.namespace_);
+  if (cluster::IsHold(pod)) return out;
+  out.app = LabelIn(labels, names::kAppId);
+  if (pod.gang != nullptr && pod.gang->declared.problem.empty()) {
+    out.group = cluster::GroupOf(pod.gang->declared.source, pod.gang->declared.name);
+    return out;
+  }
+  // A name without a minimum makes no gang, and says whose the pod is all the same.
+  for (const std::string_view key :
+       {names::kGangName, names::kSigsGangName, names::kSigsPodGroup}) {
+    if (out.group.empty()) out.group = LabelIn(labels, key);
+  }
+  return out;
+}
+
+void Core::Use(PodId id, NodeRow row, Time now) {
+  std::vector<Reservation*> all = reservations_.For(NamesOf(id));
+  if (all.empty()) return;
+  // It may be bound now, and all that was needed.
+  reservations_due_ = true;
+  const auto is_known = [&](const Reservation* reservation) {
+    const auto user = reservation->users.find(id);
+    return user == reservation->users.end() ? !row.valid() || reservation->over()
+                                            : user->second.row == row;
+  };
+  if (std::all_of(all.begin(), all.end(), is_known)) return;
+  for (Reservation* const reservation : all) StopUse(*reservation, id);
+  std::erase_if(all, [](const Reservation* reservation) { return reservation->over(); });
+  if (!row.valid()) return;
+  const auto requests = state_.usage_of(id).requests;
+  cluster::ResourceVector wanted(requests.begin(), requests.end());
+  bool took = false;
+  for (Reservation* const reservation : all) {
+    for (const std::size_t taken : ReservationBook::TakeHere(*reservation, id, row, wanted)) {
+      took = true;
+      ResizeHold(reservation->places[taken]);
+    }
+  }
+  for (auto each = all.begin(); each != all.end() && !took; ++each) {
+    const std::optional<std::size_t> taken = ReservationBook::TakeElsewhere(**each, id, wanted);
+    took = taken.has_value();
+    if (took) FreeHold((*each)->places[*taken], now);
+  }
+}
+
+// The pod has the room that it needs, and this is there for others.
+void Core::FreeHold(Reservation::Place& place, Time now) {
+  if (!place.hold.valid()) return;
+  const Departed before = Remember(place.hold);
+  state_.Hold(before.pod_class, before.kin);
+  ResizeHold(place);
+  framework::ClusterEvent event;
+  event.kind = framework::EventKind::kAssignedPodDelete;
+  event.pod_now = event.pod_before = InEvent(before);
+  if (before.node.valid()) Tell(event, now);
+  state_.Release(before.pod_class, before.kin);
+}
+
+void Core::StopUse(Reservation& reservation, PodId id) {
+  for (const std::size_t given : ReservationBook::GiveBack(reservation, id)) {
+    Reservation::Place& place = reservation.places[given];
+    reservations_due_ = reservation.unsettled = true;
+    if (!place.hold.valid()) continue;
+    // What grows has to find its room again, on the same node first.
+    if (state_.pod(place.hold).node.valid()) state_.Displace(place.hold);
+    ResizeHold(place);
+  }
+}
+
+void Core::ForgetUses(PodId id) {
+  for (auto& [key, reservation] : reservations_.all()) StopUse(reservation, id);
+}
+
+void Core::ResizeHold(Reservation::Place& place) {
+  if (place.left.empty()) return state_.RemovePod(std::exchange(place.hold, {}));
+  const cluster::Pod& hold = state_.pod(place.hold);
+  cluster::HoldShape shape{hold.name, hold.uid.substr(cluster::kHoldUid.size()), place.asked.node,
+                           state_.class_of(place.hold).spec};
+  state_.UpdatePod(place.hold, cluster::MakeHold(shape, place.left, state_.resources()));
+}
+
+// ---- planning those they are for ----
+
+Core::Loan Core::Lend(std::span<const PodId> pods) {
+  Loan loan;
+  if (reservations_.empty()) return loan;
+  for (const PodId pod : pods) {
+    for (const Reservation* const reservation : reservations_.For(NamesOf(pod))) {
+      for (const Reservation::Place& place : reservation->places) {
+        if (!place.hold.valid() || !state_.pod(place.hold).node.valid()) continue;
+        if (!loan.mark) loan.mark = state_.Mark();
+        loan.holds.emplace_back(place.hold, place.row);
+        state_.Displace(place.hold);
+      }
+    }
+  }
+  return loan;
+}
+
+void Core::TakeBackLoan(const Loan& loan) {
+  if (loan.mark) state_.Rollback(*loan.mark);
+}
+
+void Core::SettleLoan(const Loan& loan, std::span<const std::pair<PodId, NodeRow>> places,
+                      Time now) {
+  if (loan.mark) state_.Commit(*loan.mark);
+  if (reservations_.empty()) return;
+  for (const auto& [pod, row] : places) Use(pod, row, now);
+  for (const auto& [hold, row] : loan.holds) {
+    const bool there = state_.pods().Contains(hold) && cluster::IsHold(state_.pod(hold)) &&
+                       !state_.pod(hold).node.valid();
+    if (!there) continue;
+    state_.Assume(hold, row);
+    // Amounts always fit; one more pod on the node may not.
+    YieldHolds(row);
+  }
+}
+
+Placement Core::PlaceOne(PodId id, Time now) {
+  const Loan loan = Lend(std::span(&id, 1));
+  Placement placement = placer_.Place(ProfileOf(id), id, FailedOn(id));
+  TakeBackLoan(loan);
+  // Its room is taken at once, after this.
+  if (placement.node.valid() && !reservations_.empty()) Use(id, placement.node, now);
+  return placement;
+}
+
+void Core::YieldHolds(NodeRow row, bool all) {
+  if (reservations_.empty() || !row.valid()) return;
+  const std::vector<PodId> pods(state_.nodes().pods(row).begin(), state_.nodes().pods(row).end());
+  for (const PodId id : pods) {
+    if (!cluster::IsHold(state_.pod(id))) continue;
+    if (!all && !cluster::IsOvercommitted(state_, row)) return;
+    state_.Displace(id);
+    reservations_due_ = holds_moved_ = true;
+  }
+}
+
+// ---- what is due ----
+
+void Core::SettleReservations(Time now) {
+  reservations_due_ = false;
+  const bool moved = std::exchange(holds_moved_, false);
+  // The oldest first: it does not depend on names who gets the room.
+  std::vector<Reservation*> all;
+  for (auto& [key, reservation] : reservations_.all()) all.push_back(&reservation);
+  std::stable_sort(all.begin(), all.end(), [](const Reservation* a, const Reservation* b) {
+    return a->begins < b->begins;
+  });
+  for (Reservation* const reservation : all) {
+    if (reservation->over() || now < reservation->begins) {
+      ReportReservation(*reservation, now);
+      continue;
+    }
+    if (now >= reservation->ends) {
+      EndReservation(*reservation, ReservationStage::kExpired, now);
+    } else if (HasServed(*reservation)) {
+      EndReservation(*reservation, ReservationStage::kUsed, now);
+    } else if (moved || reservation->unsettled || reservation->stage != ReservationStage::kHeld) {
+      HoldPlaces(*reservation);
+    }
+    ReportReservation(*reservation, now);
+  }
+}
+
+bool Core::HasServed(const Reservation& reservation) const {
+  if (reservation.users.empty()) return false;
+  GangId gang;
+  for (const auto& [pod, user] : reservation.users) {
+    if (state_.pod(pod).assumed) return false;  // it may lose its place yet
+    if (!gang.valid() && !reservation.group.empty()) gang = state_.gang_of(pod);
+  }
+  return gang.valid() ? NeededBy(gang) == 0 : reservation.all_taken();
+}
+
+void Core::HoldPlaces(Reservation& reservation) {
+  MakeHolds(reservation);
+  const auto plan = state_.Mark();
+  const std::optional<Placement> refusal = PlaceHolds(reservation);
+  refusal ? state_.Rollback(plan) : state_.Commit(plan);
+  reservation.stage = refusal ? ReservationStage::kWaiting : ReservationStage::kHeld;
+  reservation.why = refusal ? refusal->message : "";
+  reservation.unsettled = false;
+}
+
+void Core::MakeHolds(Reservation& reservation) {
+  for (Reservation::Place& place : reservation.places) {
+    if (place.left.empty() || place.hold.valid()) continue;
+    cluster::HoldShape shape;
+    shape.name = fmt::format("{}/{}", KeyOf(reservation.object), place.asked.name);
+    shape.id = fmt::format("{}/{}", shape.name, reservation.object.meta.uid);
+    shape.node = place.asked.node;
+    if (!reservation.users.empty()) {
+      shape.like = state_.class_of(reservation.users.begin()->first).spec;
+    }
+    place.hold = state_.AddPod(cluster::MakeHold(shape, place.left, state_.resources()));
+  }
+}
+
+std::optional<Placement> Core::PlaceHolds(Reservation& reservation) {
+  const framework::Profile& profile = profiles_[*reserving_];
+  for (Reservation::Place& place : reservation.places) {
+    if (!place.hold.valid() || state_.pod(place.hold).node.valid()) continue;
+    NodeRow row = place.row;
+    const bool known =
+        row.valid() && row.index < state_.nodes().row_count() && state_.nodes().has_node(row);
+    if (!known || !placer_.Fits(profile, place.hold, row)) {
+      Placement found = placer_.PlaceInPlan(profile, place.hold, {});
+      row = found.node;
+      if (!row.valid()) {
+        found.message = fmt::format("no room for place {}: {}", place.asked.name, found.message);
+        return found;
+      }
+    }
+    state_.Assume(place.hold, row);
+    place.row = row;
+  }
+  return std::nullopt;
+}
+
+// ---- saying so ----
+
+namespace {
+
+k8s::Condition ActiveCondition(const Reservation& reservation) {
+  const auto say = [](std::string_view status, std::string_view reason, std::string message) {
+    return k8s::Condition{std::string(names::kReservationActive),
+                          std::string(status),
+                          std::string(reason),
+                          std::move(message),
+                          {}};
+  };
+  const std::string end = reservation.ends == kNever ? "" : FormatTime(reservation.ends);
+  switch (reservation.stage) {
+    case ReservationStage::kPlanned:
+      return say("False", kPlanned, fmt::format("begins at {}", FormatTime(reservation.begins)));
+    case ReservationStage::kWaiting:
+      return say("False", kWaiting, fmt::format("{:.1000}", reservation.why));
+    case ReservationStage::kHeld:
+      return say("True", kHeld,
+                 fmt::format("{} places are reserved{}", reservation.places.size(),
+                             end.empty() ? "" : fmt::format(" until {}", end)));
+    case ReservationStage::kUsed:
+      return say("False", kUsed, "its pods have their places");
+    case ReservationStage::kExpired:
+      return say("False", kExpired, fmt::format("ended at {}", end));
+  }
+  return {};
+}
+
+// The time of a transition is that of the status, as everywhere in Kubernetes.
+void KeepTime(k8s::Condition& condition, const std::vector<k8s::Condition>& before, Time now) {
+  condition.last_transition = now;
+  for (const k8s::Condition& was : before) {
+    if (was.type != condition.type || was.status != condition.status) continue;
+    if (was.last_transition) condition.last_transition = was.last_transition;
+  }
+}
+
+bool SaysTheSame(const std::vector<k8s::Condition>& a, const std::vector<k8s::Condition>& b) {
+  return std::is_permutation(a.begin(), a.end(), b.begin(), b.end(),
+                             [](const k8s::Condition& x, const k8s::Condition& y) {
+                               return x.type == y.type && x.status == y.status &&
+                                      x.reason == y.reason && x.message == y.message;
+                             });
+}
+
+}  // namespace
+
+void Core::ReportReservation(Reservation& reservation, Time now) {
+  std::pair<ReservationStage, std::string> say(reservation.stage, reservation.why);
+  if (reservation.said == say) return;
+  reservation.said = std::move(say);
+  std::vector<k8s::Condition> conditions = {ActiveCondition(reservation)};
+  if (!reservation.group.empty()) {
+    const bool complete = reservation.stage == ReservationStage::kUsed;
+    conditions.push_back({std::string(names::kGangComplete),
+                          complete ? "True" : "False",
+                          complete ? "PodGroupComplete" : "PodGroupIncomplete",
+                          complete ? "the pods that must start have their places"
+                                   : "pods that must start have no place yet",
+                          {}});
+  }
+  if (SaysTheSame(conditions, reservation.written)) return;
+  PatchReservation patch{reservation.object.meta.namespace_,
+                         reservation.object.meta.name,
+                         reservation.object.meta.uid,
+                         {},
+                         {}};
+  for (k8s::Condition& condition : conditions) KeepTime(condition, reservation.written, now);
+  for (const auto& [pod, user] : reservation.users) {
+    for (const Reservation::Taken& taken : user.taken) {
+      patch.pods.emplace_back(reservation.places[taken.place].asked.name, state_.pod(pod).name);
+    }
+  }
+  std::sort(patch.pods.begin(), patch.pods.end());
+  // Of several that share a place the first is named.
+  patch.pods.erase(std::unique(patch.pods.begin(), patch.pods.end(),
+                               [](const auto& a, const auto& b) { return a.first == b.first; }),
+                   patch.pods.end());
+  patch.conditions = reservation.written = std::move(conditions);
+  reservation.patch = Emit(std::move(patch));
+}
+
+void Core::OnReservationWritten(const ActionFinished& finished, Time now) {
+  if (!finished.failure) return;
+  for (auto& [key, reservation] : reservations_.all()) {
+    if (reservation.patch != finished.action) continue;
+    reservation.written.clear();
+    reservation.said.reset();
+    reservations_.Remind(now + kWriteAgainAfter);
+  }
+}
+
+// ---- care ----
+
+std::optional<std::string> Core::VerifyReservations() const {
+  std::size_t holds = 0;
+  for (const auto& [key, reservation] : reservations_.all()) {
+    for (const Reservation::Place& place : reservation.places) {
+      if (!place.hold.valid()) continue;
+      ++holds;
+      if (reservation.over()) return fmt::format("reservation {}: is over and holds room", key);
+      if (!state_.pods().Contains(place.hold) || !cluster::IsHold(state_.pod(place.hold))) {
+        return fmt::format("reservation {}: its hold is gone", key);
+      }
+      const auto held = state_.usage_of(place.hold).requests;
+      if (!std::equal(held.begin(), held.end(), place.left.begin(), place.left.end())) {
+        return fmt::format("reservation {}: place {} holds something else than what is left", key,
+                           place.asked.name);
+      }
+      const NodeRow row = state_.pod(place.hold).node;
+      if (row.valid() && row != place.row) {
+        return fmt::format("reservation {}: place {} is held elsewhere", key, place.asked.name);
+      }
+    }
+    for (const auto& [pod, user] : reservation.users) {
+      if (!reservation.over() && state_.pod(pod).node != user.row) {
+        return fmt::format("reservation {}: a pod uses it that is elsewhere", key);
+      }
+    }
+  }
+  for (std::uint32_t i = 0; i < state_.pods().id_limit(); ++i) {
+    const PodId id{i};
+    if (state_.pods().Contains(id) && cluster::IsHold(state_.pod(id))) --holds;
+  }
+  if (holds != 0) return "room is held that is not reserved";
+  return std::nullopt;
+}
+
+}  // namespace knx::engine
