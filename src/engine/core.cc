@@ -23,6 +23,7 @@ Core::Core(EngineOptions options, std::vector<framework::Profile> profiles)
   for (std::size_t i = 0; i < profiles_.size() && !reserving_; ++i) {
     if (profiles_[i].reservations) reserving_ = i;
   }
+  SwitchOnBackfill();
 }
 
 PodStanding Core::Standing(std::string_view uid) const {

@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "cluster/state.h"
+#include "engine/backfill.h"
 #include "engine/engine.h"
 #include "engine/evictions.h"
 #include "engine/extender_round.h"
@@ -215,6 +217,9 @@ class Core {
                 GangPlan& plan, bool any_will_do);
   [[nodiscard]] GangCount CountFor(std::span<const cluster::PodId> members,
                                    std::vector<std::pair<cluster::PodId, std::size_t>>& by_kind);
+  GangPlanner MakePlanner();
+  // Places for it as things stand; without, whether there are none.
+  GangPlan PlanNow(cluster::GangId gang, GangPlanner& planner);
   void RefuseGang(cluster::PodId id, cluster::GangId gang, const GangPlan& plan,
                   const GangRoom& room, Time now);
   struct GangRefusal {
@@ -246,6 +251,26 @@ class Core {
   GangRoom FindRoom(cluster::PodId id, cluster::GangId gang, GangPlanner& planner, Time now);
   // Who has to go for which of the members.
   [[nodiscard]] std::vector<std::pair<cluster::PodId, Placement>> Shares(const GangRoom& room);
+
+  // ---- core_backfill.cc: keeping room for who waits ----
+  // If a profile has it.
+  void SwitchOnBackfill();
+  [[nodiscard]] Waiter WaiterOf(cluster::PodId id, cluster::GangId gang);
+  // nullopt: it does not wait any more.
+  [[nodiscard]] std::optional<Waiter> FindWaiter(cluster::PodId id, cluster::GangId gang);
+  Backfill::Places PlanFor(const Waiter& waiter);
+  Passing MayStart(const Waiter& waiter, const Backfill::Places& places, Time now);
+  // Turns a place down that would break a promise, or promises a start to who has none.
+  void ConsiderPromises(cluster::PodId id, Placement& placement, Time now);
+  // `held`: it fits, and would break a promise.
+  GangPlan PlanGang(cluster::PodId id, cluster::GangId gang, GangPlanner& planner, bool& held,
+                    Time now);
+  void HoldGang(cluster::PodId id, cluster::GangId gang, const GangPlan& plan, Time now);
+  std::string PromiseText(const Waiter& waiter, Time now);
+  void NoteStart(const Waiter& waiter, Passing passing, Time now);
+  void TellBackfill(const Waiter& waiter, BackfillOutcome outcome, Duration late = {}) const;
+  // Lets those try again whose promised start has passed.
+  void RenewPromises(Time now);
 
   // ---- core_gang_objects.cc: objects that say how many start together ----
   void OnGangObject(const k8s::Object& object, bool there, Time now);
@@ -383,6 +408,7 @@ class Core {
   PluginJudge judge_;
   Queue queue_;
   Placer placer_;
+  std::unique_ptr<Backfill> backfill_;  // nullptr: no profile has it
   absl::flat_hash_map<cluster::PodId, Flight> flights_;
   absl::flat_hash_map<ActionId, cluster::PodId> awaited_;
   // Bindings, evictions and statuses are all given the same time, so that the oldest is always in

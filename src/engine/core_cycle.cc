@@ -35,6 +35,7 @@ void Core::Decide(PodId id, Time now) {
   if (const cluster::GangId gang = GangOf(id); gang.valid()) return DecideGang(id, gang, now);
   if (!options_.extenders.empty() && StartRound(id, now)) return;
   Placement placement = PlaceOne(id, now);
+  if (backfill_ != nullptr) ConsiderPromises(id, placement, now);
   if (placement.node.valid()) {
     StartFlight(id, placement.node, now);
   } else {
@@ -363,6 +364,7 @@ void Core::MeetDeadlines(Time now) {
   }
   while (const auto plan = evictions_.PopPaused(now)) EndPlan(*plan, now);
   MakeReports(now);
+  RenewPromises(now);
 }
 
 Time Core::NextWake() const {
@@ -370,6 +372,7 @@ Time Core::NextWake() const {
   if (!answer_deadlines_.empty()) wake = std::min(wake, answer_deadlines_.front().first);
   if (!question_deadlines_.empty()) wake = std::min(wake, question_deadlines_.begin()->first);
   wake = std::min({wake, rounds_.NextWake(), gangs_.NextReport(), reservations_.NextMoment()});
+  if (backfill_ != nullptr) wake = std::min(wake, backfill_->NextWake());
   return std::min(wake, evictions_.NextWake());
 }
 

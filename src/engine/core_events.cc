@@ -197,6 +197,9 @@ void Core::OnPod(const k8s::Pod& pod, Time now) {
   if (over) {
     const bool succeeded = pod.status.phase == k8s::PodPhase::kSucceeded;
     const cluster::GangId gang = succeeded ? state_.AddFinished(pod) : cluster::GangId();
+    if (succeeded && known.valid() && backfill_ != nullptr) {
+      backfill_->times().NoteFinished(known, now);
+    }
     known.valid() ? RemovePod(known, now) : RevisitGang(gang, now);
   } else if (known.valid() && IsAnother(known, pod)) {
     RemovePod(known, now);
@@ -217,6 +220,7 @@ bool Core::IsAnother(PodId id, const k8s::Pod& pod) const {
 
 void Core::OnNewPod(const k8s::Pod& pod, Time now) {
   const PodId id = state_.AddPod(pod);
+  if (backfill_ != nullptr) backfill_->times().Learn(id, pod, now);
   if (state_.pod(id).node.valid()) {
     ClusterEvent event;
     event.kind = EventKind::kAssignedPodAdd;
@@ -254,6 +258,7 @@ void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
   if (change.labels || change.gang) ForgetUses(id);
   NoteUse(id, now);
   if (change.moved || change.usage) YieldHolds(state_.pod(id).node);
+  if (backfill_ != nullptr) backfill_->times().Learn(id, pod, now);
   if (change.terminating) GoesInAMoment(id, now) ? OnLastMoment(id, now) : OnLeaving(id, now);
   if (was_assigned) {
     OnAssignedPodChanged(id, change, before, now);
@@ -384,6 +389,7 @@ void Core::RemovePod(PodId id, Time now) {
   OnLeaving(id, now);
   ForgetPlanFor(id);
   if (!reservations_.empty()) Use(id, {}, now);
+  if (backfill_ != nullptr) backfill_->Forget(id);
   state_.Hold(gone.pod_class, gone.kin);
   state_.RemovePod(id);
   ClusterEvent event;

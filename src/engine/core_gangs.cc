@@ -56,6 +56,8 @@ void Core::ForgetMember(GangId gang, PodId id, Time now) {
 }
 
 void Core::RevisitGang(GangId gang, Time now) {
+  if (!gang.valid()) return;
+  if (backfill_ != nullptr && !state_.gangs().Contains(gang)) backfill_->Forget(gang);
   // Who has a place and misses the others is heard of, also when nobody else waits.
   if (IsIncomplete(gang)) gangs_.Open(gang, now);
   SettleGang(gang, now);
@@ -153,24 +155,38 @@ void Core::Promote(WaitingGang& waiting, Time now) {
 
 // ---- planning ----
 
-void Core::DecideGang(PodId id, GangId gang, Time now) {
-  WaitingGang& waiting = *gangs_.Find(gang);
-  GangPlanner planner(
+GangPlanner Core::MakePlanner() {
+  return GangPlanner(
       state_, [this](PodId pod) { return placer_.PlaceInPlan(ProfileOf(pod), pod, FailedOn(pod)); },
       [this](PodId pod, NodeRow row) {
         std::uint8_t by = 0;
         return AskReserve(ProfileOf(pod), pod, row, by);
       });
-  const Loan loan = Lend(waiting.ready);
+}
+
+GangPlan Core::PlanNow(GangId gang, GangPlanner& planner) {
+  const std::vector<PodId>& ready = gangs_.Find(gang)->ready;
   const std::size_t needed = NeededBy(gang);
-  const std::vector<PodId> in_roles =
-      WantedByRoles(state_, state_.gangs().Get(gang), waiting.ready);
-  GangPlan plan = planner.Plan(waiting.ready, needed, in_roles);
-  if (plan.places.empty()) Conclude(waiting.ready, needed, planner, plan, in_roles.empty());
+  const std::vector<PodId> in_roles = WantedByRoles(state_, state_.gangs().Get(gang), ready);
+  GangPlan plan = planner.Plan(ready, needed, in_roles);
+  if (plan.places.empty()) Conclude(ready, needed, planner, plan, in_roles.empty());
   const bool unsure = plan.places.empty() && plan.answer == GangAnswer::kNotFound;
-  if (unsure && !in_roles.empty() &&
-      AreAlikeInRoles(state_, state_.gangs().Get(gang), waiting.ready)) {
+  if (unsure && !in_roles.empty() && AreAlikeInRoles(state_, state_.gangs().Get(gang), ready)) {
     Conclude(in_roles, in_roles.size(), planner, plan, false);
+  }
+  return plan;
+}
+
+void Core::DecideGang(PodId id, GangId gang, Time now) {
+  WaitingGang& waiting = *gangs_.Find(gang);
+  GangPlanner planner = MakePlanner();
+  const Loan loan = Lend(waiting.ready);
+  bool held = false;
+  const GangPlan plan =
+      backfill_ == nullptr ? PlanNow(gang, planner) : PlanGang(id, gang, planner, held, now);
+  if (held) {
+    TakeBackLoan(loan);
+    return HoldGang(id, gang, plan, now);
   }
   if (plan.places.empty()) {
     const GangRoom room = FindRoom(id, gang, planner, now);

@@ -8,21 +8,21 @@
 namespace knx::engine {
 namespace {
 
-struct Turn {
+struct ObjectTurn {
   int what = 0;
   std::uint32_t a = 0, b = 0;
 };
 
-std::vector<Turn> DrawTurns() {
-  return *rc::gen::container<std::vector<Turn>>(
-      rc::gen::build<Turn>(rc::gen::set(&Turn::what, rc::gen::inRange(0, 12)),
-                           rc::gen::set(&Turn::a, rc::gen::arbitrary<std::uint32_t>()),
-                           rc::gen::set(&Turn::b, rc::gen::arbitrary<std::uint32_t>())));
+std::vector<ObjectTurn> DrawObjectTurns() {
+  return *rc::gen::container<std::vector<ObjectTurn>>(rc::gen::build<ObjectTurn>(
+      rc::gen::set(&ObjectTurn::what, rc::gen::inRange(0, 12)),
+      rc::gen::set(&ObjectTurn::a, rc::gen::arbitrary<std::uint32_t>()),
+      rc::gen::set(&ObjectTurn::b, rc::gen::arbitrary<std::uint32_t>())));
 }
 
 class GangHistory {
  public:
-  void Happen(const Turn& turn) {
+  void Happen(const ObjectTurn& turn) {
     const std::string pod = "pod-" + std::to_string(turn.a % 16);
     switch (turn.what) {
       case 0:
@@ -58,7 +58,7 @@ class GangHistory {
   testing::Harness& harness() { return harness_; }
 
  private:
-  static k8s::PodGroup GroupOf(const Turn& turn) {
+  static k8s::PodGroup GroupOf(const ObjectTurn& turn) {
     k8s::PodGroup group;
     group.api = turn.a % 2 == 0 ? k8s::PodGroupApi::kSigs : k8s::PodGroupApi::kVolcano;
     group.meta.namespace_ = "default";
@@ -66,7 +66,7 @@ class GangHistory {
     group.minimum = static_cast<std::int32_t>(turn.b % 6);
     return group;
   }
-  static k8s::Pod PodOf(const std::string& name, const Turn& turn) {
+  static k8s::Pod PodOf(const std::string& name, const ObjectTurn& turn) {
     k8s::Pod pod = cluster::testing::PodBuilder(name).Asks("cpu", "1");
     const std::string gang = turn.b % 2 == 0 ? "x" : "y";
     if (turn.b % 5 < 3) pod.meta.labels = {{"scheduling.x-k8s.io/pod-group", gang}};
@@ -79,7 +79,7 @@ class GangHistory {
 
 RC_GTEST_PROP(GangObjects, MayComeChangeAndGoAtAnyTime, ()) {
   GangHistory history;
-  for (const Turn& turn : DrawTurns()) {
+  for (const ObjectTurn& turn : DrawObjectTurns()) {
     history.Happen(turn);
     RC_ASSERT(history.harness().engine().Verify() == std::nullopt);
   }

@@ -40,6 +40,21 @@ struct GangReport {
   Duration waited;       // since its first member was seen
 };
 
+enum class BackfillOutcome : std::uint8_t {
+  kPromised,  // a start, for the first time
+  kStarted,   // who was promised one
+  kPassed,    // somebody who was promised one
+  kHeld,      // fits, and would delay a promised start
+};
+
+// About a pod, or the gang for which it stands.
+struct BackfillReport {
+  cluster::PodId pod;
+  BackfillOutcome outcome = BackfillOutcome::kPromised;
+  Duration late;  // kStarted: by how much, against what was promised first; negative: early
+  Time next;      // the earliest start that is promised now; kNever: none
+};
+
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -54,6 +69,7 @@ class Observer {
   virtual void OnGang(const cluster::State& /*state*/, const GangReport& /*report*/) {}
   // A pod of a gang came that is placed like any other, because its profile knows no gangs.
   virtual void OnGangIgnored(const cluster::State& /*state*/, cluster::PodId /*pod*/) {}
+  virtual void OnBackfill(const cluster::State& /*state*/, const BackfillReport& /*report*/) {}
   // Somebody else bound a pod of ours, before our binding was sent.
   virtual void OnForeignBind(const cluster::State& /*state*/, cluster::PodId /*pod*/) {}
   // The pod was bound to a node that has less than those bound to it ask for: somebody else put

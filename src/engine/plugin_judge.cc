@@ -88,6 +88,12 @@ std::int32_t BoostOf(const framework::GangArgs& args, cluster::Tier tier) {
 
 std::optional<Seniority> PluginJudge::OrderedBy(const framework::GangEntry* plugin,
                                                 cluster::PodId pod) const {
+  const WaitingGang* const gang = GangOf(pod);
+  const bool incomplete = gang != nullptr && gang->incomplete;
+  // It minds for itself that nobody waits for ever.
+  if (order_ && !incomplete) {
+    if (const std::optional<Time> order = order_(pod)) return Seniority{.since = order};
+  }
   if (plugin == nullptr) return std::nullopt;
   const framework::GangArgs& args = plugin->plugin->gang_args();
   Seniority seniority{.keeps_age = true,
@@ -95,9 +101,7 @@ std::optional<Seniority> PluginJudge::OrderedBy(const framework::GangEntry* plug
                       .starved_boost = args.starvation_boost,
                       .starves_after = args.starvation_wait};
   // A gang is as old as its first member, and one that holds room and does no work older than all.
-  if (const WaitingGang* const gang = GangOf(pod)) {
-    seniority.since = gang->incomplete ? Time{} : gang->since;
-  }
+  if (gang != nullptr) seniority.since = incomplete ? Time{} : gang->since;
   return seniority;
 }
 

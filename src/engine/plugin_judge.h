@@ -4,6 +4,7 @@
 #include <absl/container/flat_hash_map.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -31,9 +32,13 @@ class PluginJudge final : public Queue::Judge {
   bool MayHelp(cluster::PodId pod, std::uint8_t plugin,
                const framework::ClusterEvent& event) override;
   std::optional<Seniority> SeniorityOf(cluster::PodId pod) override {
-    return orders_ ? OrderedBy(GangPluginOf(pod), pod) : std::nullopt;
+    return orders_ || order_ ? OrderedBy(GangPluginOf(pod), pod) : std::nullopt;
   }
   bool GoesFirst(cluster::PodId pod) override;
+
+  // Another order among those of a priority than age, for pods of which it says one.
+  using Order = std::function<std::optional<Time>(cluster::PodId)>;
+  void SetOrder(Order order) { order_ = std::move(order); }
 
   // Answers about one event hold for all pods of a class; call before every new event.
   void NextEvent() { answers_.clear(); }
@@ -54,6 +59,7 @@ class PluginJudge final : public Queue::Judge {
   const cluster::State& state_;
   const std::vector<framework::Profile>& profiles_;
   const GangBook& gangs_;
+  Order order_;  // not set: by age
   TextMap<std::uint32_t> by_name_;
   bool orders_ = false;                             // some profile has an order of its own
   std::vector<std::vector<PluginSet>> interested_;  // by profile, by event kind

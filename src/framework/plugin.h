@@ -156,6 +156,43 @@ class ReservationPlugin {
   [[nodiscard]] virtual const ReservationArgs& reservation_args() const = 0;
 };
 
+// ---- passing those who wait ----
+
+enum class BackfillMode : std::uint8_t {
+  kEasy,          // the first of those who wait is promised a start
+  kConservative,  // so are those after it
+};
+enum class BackfillOrder : std::uint8_t {
+  kFcfs,  // who came first
+  kSjf,   // who runs shortest
+  kBest,  // who has been overtaken for longest, as measured by what it needs
+};
+
+struct BackfillArgs {
+  BackfillMode mode = BackfillMode::kEasy;
+  BackfillOrder order = BackfillOrder::kFcfs;
+  // With kBest: for how long a pod is overtaken by smaller ones, as a multiple of its run time and
+  // its devices (or CPUs).
+  double patience = 5;
+  // A promise stands, also when somebody comes who is before its owner in the order.
+  bool hold_promises = true;
+  // Who runs on for longer than until the promised start may still go to a promised node, if there
+  // is room for both.
+  bool share_nodes = true;
+  // Of pods whose run time nobody knows, for the order only.
+  Duration assumed_run = Duration::Minutes(60);
+  // With kConservative: how many of those who wait are promised a start.
+  std::int32_t promises = 16;
+};
+
+// The engine is to promise a start to who cannot start yet, and to let others pass only if that
+// does not delay it, for the pods of profiles that have this.
+class BackfillPlugin {
+ public:
+  virtual ~BackfillPlugin() = default;
+  [[nodiscard]] virtual const BackfillArgs& backfill_args() const = 0;
+};
+
 // ---- which nodes ----
 
 // What a filter makes of several pods of its class at once, for who counts how many of them can be

@@ -31,6 +31,11 @@ struct ReservationEntry {
   std::uint8_t index;
 };
 
+struct BackfillEntry {
+  const BackfillPlugin* plugin;
+  std::uint8_t index;
+};
+
 struct Profile {
   template <class T>
   struct Entry {
@@ -65,6 +70,8 @@ struct Profile {
   std::optional<GangPreemptionEntry> gang_preemption;
   // Keeps the room that is reserved. Without it, in every profile, reservations do nothing.
   std::optional<ReservationEntry> reservations;
+  // Keeps room for who cannot start yet. Without it whoever fits starts.
+  std::optional<BackfillEntry> backfill;
   std::vector<Entry<PreEnqueuePlugin>> pre_enqueue;
   // In the order of the filter point; plugins that are at preFilter only come after, in their order
   // there.

@@ -40,6 +40,7 @@ class Builder {
     FindSwitch<GangPlugin>(out_.gangs);
     FindSwitch<GangPreemptionPlugin>(out_.gang_preemption);
     FindSwitch<ReservationPlugin>(out_.reservations);
+    FindSwitch<BackfillPlugin>(out_.backfill);
     Fill(Point::kPreEnqueue, out_.pre_enqueue);
     Fill(Point::kPostFilter, out_.post_filter);
     Fill(Point::kReserve, out_.reserve);

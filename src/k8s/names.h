@@ -102,6 +102,12 @@ inline constexpr std::string_view kExecutorResources = "scheduling.kubenexus.io/
 inline constexpr std::string_view kSparkRole = "spark-role";
 inline constexpr std::string_view kRayNodeType = "ray.io/node-type";
 
+// How long a pod is expected to run, whether it may pass others that wait (labels or annotations),
+// and whether it may be asked to go for them.
+inline constexpr std::string_view kExpectedDuration = "scheduling.kubenexus.io/expected-duration";
+inline constexpr std::string_view kBackfillEligible = "backfill.scheduling.kubenexus.io/eligible";
+inline constexpr std::string_view kBackfill = "scheduling.kubenexus.io/backfill";
+
 // Features that nodes declare and pods need.
 inline constexpr std::string_view kFeatureRestartAll = "RestartAllContainersOnContainerExits";
 inline constexpr std::string_view kFeatureHostNetworkUsers = "UserNamespacesHostNetworkSupport";

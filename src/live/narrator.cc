@@ -161,6 +161,13 @@ void Narrator::OnGangIgnored(const cluster::State& state, cluster::PodId pod) {
             {{"profile", profile}, {"pod", NameIn(state, pod)}});
 }
 
+void Narrator::OnBackfill(const cluster::State& state, const engine::BackfillReport& report) {
+  metrics_.Backfilled(report);
+  if (report.outcome != engine::BackfillOutcome::kStarted) return;
+  log_.Info(kEveryPod, "Started what was promised a start",
+            {{"pod", NameIn(state, report.pod)}, {"late", FormatDuration(report.late)}});
+}
+
 void Narrator::OnForeignBind(const cluster::State& state, cluster::PodId pod) {
   metrics_.BoundByOthers();
   log_.Info(0, "Somebody else bound a pod of ours",

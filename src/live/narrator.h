@@ -62,6 +62,7 @@ class Narrator final : public engine::Observer {
   void OnGang(const cluster::State& state, const engine::GangReport& report) override;
   // Once for every profile.
   void OnGangIgnored(const cluster::State& state, cluster::PodId pod) override;
+  void OnBackfill(const cluster::State& state, const engine::BackfillReport& report) override;
   void OnForeignBind(const cluster::State& state, cluster::PodId pod) override;
   void OnOvercommit(const cluster::State& state, cluster::PodId pod) override;
 

@@ -185,6 +185,22 @@ inline constexpr MetricSpec kReservations{"kubenexus_resource_reservations",
                                           kGauge,
                                           "ResourceReservations that hold room.",
                                           {"namespace"}};
+inline constexpr MetricSpec kBackfillDecisions{
+    "kubenexus_backfill_decisions_total",
+    kCounter,
+    "Pods and gangs with backfill: promised (a start, for the first time), started (as promised or "
+    "not), passed (somebody who was promised a start), held (would have delayed one).",
+    {"outcome"}};
+inline constexpr MetricSpec kPromiseError{
+    "kubenexus_backfill_promise_error_seconds",
+    kHistogram,
+    "How far from the start that was promised first a pod or gang started, by direction: late or "
+    "early.",
+    {"direction"},
+    {0.1, 4, 12}};
+inline constexpr MetricSpec kNextPromise{
+    "kubenexus_backfill_next_start_timestamp_seconds", kGauge,
+    "The earliest start that is promised to somebody who waits; 0 if none is."};
 inline constexpr MetricSpec kEventsDropped{
     "kubenexus_events_dropped_total", kCounter,
     "Events for people that were not written because the API server was too slow."};

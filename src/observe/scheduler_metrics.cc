@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "cluster/overcommit.h"
@@ -203,6 +204,15 @@ void SchedulerMetrics::GangEnded(std::string_view namespace_, const engine::Gang
   if (report.outcome != engine::GangOutcome::kPlaced) return;
   gang_size_.With({where}).Observe(static_cast<double>(report.pods));
   gang_waiting_.With({where}).Observe(report.waited.seconds());
+}
+
+void SchedulerMetrics::Backfilled(const engine::BackfillReport& report) {
+  constexpr std::string_view kOutcomes[] = {"promised", "started", "passed", "held"};
+  backfill_decisions_.With({kOutcomes[static_cast<std::size_t>(report.outcome)]}).Add();
+  next_promise_.Set(report.next == kNever ? 0 : static_cast<double>(report.next.ns) / 1e9);
+  if (report.outcome != engine::BackfillOutcome::kStarted) return;
+  const bool late = report.late >= Duration{};
+  promise_error_.With({late ? "late" : "early"}).Observe(std::abs(report.late.seconds()));
 }
 
 // ---- what happens around it ----

@@ -53,6 +53,7 @@ class SchedulerMetrics {
   void EventHandled(framework::EventKind kind, Duration took);
   void PreemptionTried(std::size_t victims);
   void GangEnded(std::string_view namespace_, const engine::GangReport& report);
+  void Backfilled(const engine::BackfillReport& report);
   void BoundByOthers() { foreign_binds_.Add(); }
   void Starved() { starved_.Add(); }
   void Overcommitted() { overcommits_.Add(); }
@@ -121,6 +122,9 @@ class SchedulerMetrics {
   ValueFamily<Histogram>& gang_size_ = registry_.AddHistogram(table::kGangSize);
   ValueFamily<Histogram>& gang_waiting_ = registry_.AddHistogram(table::kGangWaiting);
   ValueFamily<Histogram>& gang_completion_ = registry_.AddHistogram(table::kGangCompletion);
+  ValueFamily<Counter>& backfill_decisions_ = registry_.AddCounter(table::kBackfillDecisions);
+  ValueFamily<Histogram>& promise_error_ = registry_.AddHistogram(table::kPromiseError);
+  Gauge& next_promise_ = registry_.AddGauge(table::kNextPromise).With();
   Counter& overcommits_ = registry_.AddCounter(table::kOvercommits).With();
   Counter& foreign_binds_ = registry_.AddCounter(table::kForeignBinds).With();
   Counter& starved_ = registry_.AddCounter(table::kStarved).With();

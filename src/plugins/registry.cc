@@ -21,6 +21,7 @@
 #include "plugins/kube/volume_binding/volume_binding.h"
 #include "plugins/kube/volume_restrictions/volume_restrictions.h"
 #include "plugins/kube/volume_zone/volume_zone.h"
+#include "plugins/nexus/backfill_scoring/backfill_scoring.h"
 #include "plugins/nexus/coscheduling/coscheduling.h"
 #include "plugins/nexus/gang_preemption/gang_preemption.h"
 #include "plugins/nexus/profile_classifier/profile_classifier.h"
@@ -64,6 +65,7 @@ constexpr framework::PluginEntry kPlugins[] = {
     WithArgs<Coscheduling>(),
     WithArgs<GangPreemption>(),
     WithArgs<ResourceReservation>(),
+    WithArgs<BackfillScoring>(),
 };
 
 }  // namespace

@@ -108,6 +108,8 @@ Rules RulesOf(const framework::SchedulerConfiguration& config,
   Rules out;
   for (const framework::Profile& profile : profiles) {
     ProfileRules& rules = out[profile.scheduler_name];
+    // Who fits may have to wait all the same, so as not to delay another.
+    if (profile.backfill) rules.complete = false;
     for (const auto& entry : profile.filters) {
       if (entry.filter) {
         Switch(profile.plugins[entry.index]->name(), rules);

@@ -1,0 +1,141 @@
+// Who waits is promised a start; who would delay it does not pass.
+//
+// The first in the order that cannot start gets a promise: the earliest time at which it fits, by
+// when the pods that run will have ended, and its places then. Others start before it only if they
+// have ended by then, or go to other nodes, or leave room for it. With the mode `conservative`
+// those after the first are promised a start, too.
+//
+// Where nobody knows when pods end, the promise has places and no time: nothing that may still run
+// when they become free is put there, so that they do become free.
+//
+// The future is tried on the state itself, between a mark and a rollback.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "cluster/state.h"
+#include "engine/backfill_times.h"
+#include "framework/plugin.h"
+
+namespace knx::engine {
+
+// Who waits for a start: a pod, or a gang for which that pod stands.
+struct Waiter {
+  cluster::PodId pod;
+  cluster::GangId gang = {};
+  std::vector<cluster::PodId> members = {};  // that start together; the pod itself without a gang
+  std::size_t needed = 1;
+  std::int32_t priority = 0;
+  Time since = {};
+  const framework::BackfillArgs* args = nullptr;
+};
+
+struct Promise {
+  cluster::PodId pod;
+  cluster::GangId gang;
+  Time start;  // kUnknownEnd: some time, at these places
+  Time first;  // what was promised to it first
+  std::vector<std::pair<cluster::PodId, cluster::NodeRow>> places = {};
+  Duration run = {};   // zero: nobody knows
+  Time wake = kNever;  // when it is made anew, if nothing has come of it by then
+
+  [[nodiscard]] bool Is(const Waiter& waiter) const {
+    return gang.valid() ? gang == waiter.gang : pod == waiter.pod;
+  }
+};
+
+enum class Passing : std::uint8_t {
+  kNobody,  // there is nobody whom it passes
+  kBeside,  // somebody who is promised a start, and takes nothing of its room
+  kInTime,  // uses its room meanwhile, and will have ended by then
+  kForbidden,
+};
+
+class Backfill {
+ public:
+  using Places = std::vector<std::pair<cluster::PodId, cluster::NodeRow>>;
+  struct Doors {
+    // Gives it places as the state is, and takes their room. None: it does not fit.
+    std::function<Places(const Waiter&)> plan;
+    // Whether the pod fits on the node as the state is.
+    std::function<bool(cluster::PodId, cluster::NodeRow)> fits;
+    // As it waits at present; nullopt: it does not wait any more.
+    std::function<std::optional<Waiter>(const Promise&)> find;
+  };
+
+  Backfill(cluster::State& state, Doors doors)
+      : state_(state), doors_(std::move(doors)), times_(state) {}
+
+  [[nodiscard]] RunTimes& times() { return times_; }
+  [[nodiscard]] const RunTimes& times() const { return times_; }
+
+  // Where it stands among those of its priority: the less, the earlier.
+  [[nodiscard]] Time OrderOf(const Waiter& waiter) const;
+
+  // Whether it may start now at these places, whose room may be taken already.
+  Passing MayStart(const Waiter& waiter, const Places& places, Time now);
+  [[nodiscard]] bool HasPromise(const Waiter& waiter) const;
+  // It cannot start now: what it is promised; nullptr: nothing.
+  const Promise* Refuse(const Waiter& waiter, Time now);
+  // It starts: the promise that it had.
+  std::optional<Promise> Start(const Waiter& waiter, Passing passing, Time now);
+
+  [[nodiscard]] std::span<const Promise> promises() const { return promises_; }
+  // kNever: none is promised.
+  [[nodiscard]] Time NextStart() const;
+  // The pod, or the gang, is not there any more; another may get its id.
+  void Forget(cluster::PodId pod);
+  void Forget(cluster::GangId gang);
+  // When a start has been promised that did not come.
+  [[nodiscard]] Time NextWake() const;
+  // Whose start did not come; they are not named again for a while.
+  std::vector<cluster::PodId> TakeLate(Time now);
+  [[nodiscard]] std::size_t bytes() const;
+
+ private:
+  struct Step {
+    enum class Kind : std::uint8_t { kEnd, kPromisedEnd, kPromisedStart };
+    Time at;
+    Kind kind = Kind::kEnd;
+    cluster::PodId pod{};     // kEnd
+    std::size_t promise = 0;  // the others
+    friend bool operator<(const Step& a, const Step& b) {
+      return a.at != b.at ? a.at < b.at : a.kind < b.kind;
+    }
+  };
+  struct Found {
+    Time start;
+    Places places;
+  };
+
+  // Forgets promises to those who do not wait any more.
+  void DropGone();
+  [[nodiscard]] Duration RunTimeOf(const Waiter& waiter) const;
+  [[nodiscard]] double SizeOf(const Waiter& waiter) const;
+  // Has not to care about promises to the other.
+  [[nodiscard]] bool Outranks(const Waiter& waiter, const Waiter& other) const;
+  // What happens from now on, in order: those that run end, those with promises start and end.
+  [[nodiscard]] std::vector<Step> Future(Time now) const;
+  // Lets a step happen; false: a promise does not stand.
+  bool Happen(const Step& step, std::vector<Promise>& promises);
+  bool HappenAll(std::span<const Step> steps, std::vector<Promise>& promises);
+  bool AllStand(const Waiter& waiter, const Places& places, Time now);
+  [[nodiscard]] std::optional<Found> Earliest(const Waiter& waiter, Time now);
+  [[nodiscard]] std::optional<Found> EarliestAlone(const Waiter& waiter,
+                                                   std::span<const Step> steps);
+  [[nodiscard]] std::optional<Found> EarliestAmong(const Waiter& waiter,
+                                                   std::span<const Step> steps, Time now);
+  void Erase(const Waiter& waiter);
+
+  cluster::State& state_;
+  Doors doors_;
+  RunTimes times_;
+  std::vector<Promise> promises_;  // in the order in which they were given
+};
+
+}  // namespace knx::engine

@@ -1,0 +1,187 @@
+// Keeping room for who waits: what the core asks and tells the book of promises.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/backfill.h"
+#include "engine/core.h"
+#include "engine/gang_roles.h"
+#include "k8s/names.h"
+
+namespace knx::engine {
+
+namespace names = k8s::names;
+using cluster::GangId;
+using cluster::NodeRow;
+using cluster::PodId;
+
+namespace {
+
+constexpr std::string_view kWouldDelay =
+    "it would delay the start that was promised to a pod before it";
+
+}  // namespace
+
+void Core::SwitchOnBackfill() {
+  const bool wanted = std::any_of(profiles_.begin(), profiles_.end(),
+                                  [](const auto& profile) { return profile.backfill.has_value(); });
+  if (!wanted) return;
+  Backfill::Doors doors;
+  doors.plan = [this](const Waiter& waiter) { return PlanFor(waiter); };
+  doors.fits = [this](PodId pod, NodeRow row) { return placer_.Fits(ProfileOf(pod), pod, row); };
+  doors.find = [this](const Promise& promise) { return FindWaiter(promise.pod, promise.gang); };
+  backfill_ = std::make_unique<Backfill>(state_, std::move(doors));
+  judge_.SetOrder([this](PodId id) -> std::optional<Time> {
+    if (!ProfileOf(id).backfill) return std::nullopt;
+    const GangId gang = GangOf(id);
+    const WaitingGang* const waiting = gang.valid() ? gangs_.Find(gang) : nullptr;
+    // It does not come to the turn of members for whom another stands.
+    if (gang.valid() && (waiting == nullptr || waiting->stands != id)) return std::nullopt;
+    return backfill_->OrderOf(WaiterOf(id, gang));
+  });
+}
+
+// ---- who waits ----
+
+Waiter Core::WaiterOf(PodId id, GangId gang) {
+  Waiter waiter{.pod = id, .priority = state_.pod(id).priority};
+  waiter.args = &ProfileOf(id).backfill->plugin->backfill_args();
+  if (!gang.valid()) {
+    waiter.members = {id};
+    waiter.since = backfill_->times().CameAt(id);
+    return waiter;
+  }
+  const WaitingGang& waiting = *gangs_.Find(gang);
+  waiter.gang = gang;
+  waiter.members = waiting.ready;
+  waiter.needed = NeededBy(gang);
+  waiter.since = waiting.since;
+  return waiter;
+}
+
+std::optional<Waiter> Core::FindWaiter(PodId id, GangId gang) {
+  if (gang.valid()) {
+    const WaitingGang* const waiting = gangs_.Find(gang);
+    if (waiting == nullptr || !waiting->stands.valid() || !state_.gangs().Contains(gang)) {
+      return std::nullopt;
+    }
+    id = waiting->stands;
+  }
+  const bool waits = state_.pods().Contains(id) && queue_.Contains(id) &&
+                     queue_.Get(id).place != QueuePlace::kGated && !state_.pod(id).node.valid() &&
+                     !state_.pod(id).terminating && GangOf(id) == gang;
+  if (!waits) return std::nullopt;
+  return WaiterOf(id, gang);
+}
+
+Backfill::Places Core::PlanFor(const Waiter& waiter) {
+  if (waiter.gang.valid()) {
+    const std::vector<PodId> in_roles =
+        WantedByRoles(state_, state_.gangs().Get(waiter.gang), waiter.members);
+    return MakePlanner().Plan(waiter.members, waiter.needed, in_roles).places;
+  }
+  const Placement placement = placer_.PlaceInPlan(ProfileOf(waiter.pod), waiter.pod, {});
+  if (!placement.node.valid()) return {};
+  state_.Assume(waiter.pod, placement.node);
+  return {{waiter.pod, placement.node}};
+}
+
+// ---- whose turn it is ----
+
+Passing Core::MayStart(const Waiter& waiter, const Backfill::Places& places, Time now) {
+  const bool nominated =
+      std::any_of(waiter.members.begin(), waiter.members.end(),
+                  [this](PodId member) { return state_.pod(member).nominated.valid(); });
+  // Others have gone for it: not for nothing.
+  return nominated ? Passing::kNobody : backfill_->MayStart(waiter, places, now);
+}
+
+void Core::ConsiderPromises(PodId id, Placement& placement, Time now) {
+  const auto& plugin = ProfileOf(id).backfill;
+  if (!plugin) return;
+  const Waiter waiter = WaiterOf(id, {});
+  if (!placement.node.valid()) {
+    const bool waits = placement.victims.empty() && !placement.attempt.error;
+    if (waits) placement.message += PromiseText(waiter, now);
+    return;
+  }
+  const Passing passing = MayStart(waiter, {{id, placement.node}}, now);
+  if (passing != Passing::kForbidden) return NoteStart(waiter, passing, now);
+  TellBackfill(waiter, BackfillOutcome::kHeld);
+  placement.node = {};
+  placement.attempt.rejected_by.Add(plugin->index);
+  placement.message = fmt::format("waits for its turn: {}", kWouldDelay);
+}
+
+GangPlan Core::PlanGang(PodId id, GangId gang, GangPlanner& planner, bool& held, Time now) {
+  const auto& plugin = ProfileOf(id).backfill;
+  if (!plugin) return PlanNow(gang, planner);
+  const Waiter waiter = WaiterOf(id, gang);
+  const auto mark = state_.Mark();
+  GangPlan plan = PlanNow(gang, planner);
+  if (plan.places.empty()) {
+    state_.Commit(mark);
+    if (!plan.refusal.attempt.error) plan.refusal.message += PromiseText(waiter, now);
+    return plan;
+  }
+  const Passing passing = MayStart(waiter, plan.places, now);
+  held = passing == Passing::kForbidden;
+  if (!held) {
+    state_.Commit(mark);
+    NoteStart(waiter, passing, now);
+    return plan;
+  }
+  TellBackfill(waiter, BackfillOutcome::kHeld);
+  state_.Rollback(mark);
+  plan.places.clear();
+  plan.refusal.attempt.rejected_by.Add(plugin->index);
+  return plan;
+}
+
+void Core::HoldGang(PodId id, GangId gang, const GangPlan& plan, Time now) {
+  WaitingGang& waiting = *gangs_.Find(gang);
+  waiting.blocked = {};
+  const std::string message =
+      fmt::format("pod group {} waits for its turn: {}", GangName(state_, gang), kWouldDelay);
+  Fail(id, plan.refusal.attempt, message, std::nullopt, now);
+  TellOthers(
+      id, waiting, {names::kReasonUnschedulable, message},
+      [](PodId) { return std::optional<NodeRow>(); }, now);
+}
+
+std::string Core::PromiseText(const Waiter& waiter, Time now) {
+  const bool fresh = !backfill_->HasPromise(waiter);
+  const Promise* const promise = backfill_->Refuse(waiter, now);
+  if (promise == nullptr) return {};
+  if (fresh) TellBackfill(waiter, BackfillOutcome::kPromised);
+  if (promise->start == kUnknownEnd) {
+    return " Room is kept for it until others end, of whom nobody knows when they will.";
+  }
+  // To the second: less is of no use to anybody.
+  const Time start{promise->start.ns / Duration::Seconds(1).ns * Duration::Seconds(1).ns};
+  return fmt::format(" It is promised to start by {}.", FormatTime(start));
+}
+
+void Core::NoteStart(const Waiter& waiter, Passing passing, Time now) {
+  const std::optional<Promise> promise = backfill_->Start(waiter, passing, now);
+  if (promise) {
+    const bool timed = promise->first < kUnknownEnd;
+    TellBackfill(waiter, BackfillOutcome::kStarted, timed ? now - promise->first : Duration{});
+  } else if (passing != Passing::kNobody) {
+    TellBackfill(waiter, BackfillOutcome::kPassed);
+  }
+}
+
+void Core::TellBackfill(const Waiter& waiter, BackfillOutcome outcome, Duration late) const {
+  if (options_.observer == nullptr) return;
+  options_.observer->OnBackfill(state_, {waiter.pod, outcome, late, backfill_->NextStart()});
+}
+
+// ---- time ----
+
+void Core::RenewPromises(Time now) {
+  if (backfill_ == nullptr || now < backfill_->NextWake()) return;
+  for (const PodId id : backfill_->TakeLate(now)) queue_.Activate(id, now);
+}
+
+}  // namespace knx::engine
