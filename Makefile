@@ -61,6 +61,17 @@ bench-engine: ## how many decisions a second, on one core, without I/O (build/be
 	@mkdir -p build/bench
 	@bin/bench-engine --out build/bench/engine.json --commit "$$(git rev-parse --short HEAD 2>/dev/null || echo unknown)"
 
+# The folder in which traces/ lies: published data are not part of the repository.
+DATA ?= $(dir $(CURDIR))shared/data
+
+.PHONY: bench-placement
+bench-placement: ## how well queues are kept, on published traces, beside the published numbers (build/bench/placement.json; DATA=folder of the traces)
+	@scripts/setup.sh build test
+	@scripts/build.sh release --tests bench-placement
+	@mkdir -p build/bench
+	@bin/bench-placement --data $(DATA) --out build/bench/placement.json \
+	  --commit "$$(git rev-parse --short HEAD 2>/dev/null || echo unknown)"
+
 ROWS ?=
 REPEAT ?= 3
 
