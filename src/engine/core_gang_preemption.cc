@@ -45,9 +45,10 @@ GangRoom Core::FindRoom(PodId id, GangId gang, GangPlanner& planner, Time now) {
   if (!plugin || needed == 0 || RoomIsComing(id, waiting, now)) return {};
   const Duration cooldown = plugin->plugin->gang_preemption_args().cooldown;
   if (waiting.evicted_at && now < *waiting.evicted_at + cooldown) return {};
-  GangPreemptor preemptor(state_, planner, [this](PodId pod, NodeRow row) {
-    return placer_.Fits(ProfileOf(pod), pod, row);
-  });
+  GangPreemptor preemptor(
+      state_, planner,
+      [this](PodId pod, NodeRow row) { return placer_.Fits(ProfileOf(pod), pod, row); },
+      [this](PodId pod) { return backfill_ != nullptr && backfill_->times().Borrows(pod); });
   const std::vector<PodId> wanted =
       WantedInAll(state_, state_.gangs().Get(gang), waiting.ready, needed);
   GangRoom room = preemptor.Find(gang, wanted, needed);

@@ -34,7 +34,7 @@ GangRoom GangPreemptor::Find(GangId gang, std::span<const PodId> members, std::s
 bool GangPreemptor::MayGo(PodId pod, GangId gang) const {
   const cluster::Pod& record = state_.pod(pod);
   return record.priority < priority_ && record.priority < kSystemCritical && !record.terminating &&
-         state_.gang_of(pod) != gang;
+         state_.gang_of(pod) != gang && !IsToStay(state_, pod);
 }
 
 void GangPreemptor::ListUnits(GangId gang) {
@@ -98,8 +98,9 @@ void GangPreemptor::ListUnitsOf(GangId id) {
   std::erase_if(placed, [&](PodId member) {
     return std::find(surplus.begin(), surplus.end(), member) != surplus.end();
   });
-  // The most important of them is the last.
-  if (!placed.empty() && MayGo(placed.back(), {})) AddUnit(placed, id, Above(gang) >= 0);
+  const bool may_go =
+      std::all_of(placed.begin(), placed.end(), [this](PodId pod) { return MayGo(pod, {}); });
+  if (!placed.empty() && may_go) AddUnit(placed, id, Above(gang) >= 0);
 }
 
 void GangPreemptor::AddUnit(std::span<const PodId> pods, GangId gang, bool breaks) {
@@ -111,6 +112,7 @@ void GangPreemptor::AddUnit(std::span<const PodId> pods, GangId gang, bool break
     unit.pods.emplace_back(pod, record.node);
     unit.priority = std::max(unit.priority, record.priority);
     unit.start = std::min(unit.start, StartOf(record));
+    unit.fills = unit.fills && (FillsGaps(state_, pod) || borrows_(pod));
   }
 }
 
@@ -118,6 +120,7 @@ void GangPreemptor::SortUnits() {
   std::sort(units_.begin(), units_.end(), [this](const Unit& a, const Unit& b) {
     if (a.breaks != b.breaks) return b.breaks;
     if (a.priority != b.priority) return a.priority < b.priority;
+    if (a.fills != b.fills) return a.fills;
     if (a.start != b.start) return a.start > b.start;
     const auto [pod_a, row_a] = a.pods.front();
     const auto [pod_b, row_b] = b.pods.front();

@@ -28,8 +28,11 @@ class GangPreemptor {
   // Whether the pod fits on the node as the state is now.
   using Fits = std::function<bool(cluster::PodId, cluster::NodeRow)>;
 
-  GangPreemptor(cluster::State& state, GangPlanner& planner, Fits fits)
-      : state_(state), planner_(planner), fits_(std::move(fits)) {}
+  // Whether the pod is where another was promised a start.
+  using Borrows = std::function<bool(cluster::PodId)>;
+
+  GangPreemptor(cluster::State& state, GangPlanner& planner, Fits fits, Borrows borrows)
+      : state_(state), planner_(planner), fits_(std::move(fits)), borrows_(std::move(borrows)) {}
 
   // Room for so many of the members of the gang. The state is as before when it returns.
   GangRoom Find(cluster::GangId gang, std::span<const cluster::PodId> members, std::size_t needed);
@@ -41,6 +44,7 @@ class GangPreemptor {
     cluster::GangId gang;   // that they belong to, if any
     bool violates = false;  // a disruption budget
     bool breaks = false;    // a gang has less than its minimum then
+    bool fills = true;      // gaps, as they say, or where another was promised a start
     std::int32_t priority = INT32_MIN;
     Time start = kNever;  // of the one that lost most
   };
@@ -67,6 +71,7 @@ class GangPreemptor {
   cluster::State& state_;
   GangPlanner& planner_;
   Fits fits_;
+  Borrows borrows_;
 
   // Of one search.
   std::vector<cluster::PodId> members_;

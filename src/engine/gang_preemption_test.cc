@@ -41,6 +41,7 @@ struct Bystander {
   std::string gang = "";
   int minimum = 0;
   std::int64_t started = 1;
+  k8s::StringMap labels = {};
 };
 
 struct Comers {
@@ -71,6 +72,7 @@ class RoomStory {
       PodBuilder pod(guest.name);
       pod.Asks("cpu", guest.cpu).Priority(guest.priority).On(guest.node);
       pod.Started(Time{guest.started * 1'000'000'000}).Label("app", guest.name);
+      for (const auto& [key, value] : guest.labels) pod.Label(key, value);
       if (!guest.gang.empty()) pod = InGang(pod, guest.gang, guest.minimum);
       harness_.Pod(pod);
     }
@@ -163,6 +165,39 @@ TEST(GangPreemption, EvictsTheFewestThatMatterLeast) {
        {{"a", "p", "1"}, {"a", "q", "1"}, {"a", "r", "1"}},
        {.count = 3, .minimum = 2},
        "q r"},
+  });
+}
+
+TEST(GangPreemption, WhatPodsSayAboutTheirEndCounts) {
+  const k8s::StringMap backfill = {{"scheduling.kubenexus.io/backfill", "true"}};
+  const k8s::StringMap preemptible = {{"workload.kubenexus.io/preemptible", "true"}};
+  const k8s::StringMap stays = {{"workload.kubenexus.io/preemptible", "false"}};
+  ExpectVictims({
+      {"who fills gaps goes before who started later",
+       {{"a", "2"}, {"b", "2"}},
+       {{"a", "old", "2", 0, "", 0, 10, backfill}, {"b", "young", "2", 0, "", 0, 20}},
+       {},
+       "old"},
+      {"so does who may be preempted",
+       {{"a", "2"}, {"b", "2"}},
+       {{"a", "old", "2", 0, "", 0, 10, preemptible}, {"b", "young", "2", 0, "", 0, 20}},
+       {},
+       "old"},
+      {"but not before who is less important",
+       {{"a", "2"}, {"b", "2"}},
+       {{"a", "p", "2", 5, "", 0, 1, backfill}, {"b", "q", "2", 1}},
+       {},
+       "q"},
+      {"who is to stay does",
+       {{"a", "2"}, {"b", "2"}},
+       {{"a", "p", "2", 5}, {"b", "q", "2", 1, "", 0, 1, stays}},
+       {},
+       "p"},
+      {"and the gang with it",
+       {{"a", "2"}, {"b", "2"}},
+       {{"a", "q0", "2", 0, "q", 2}, {"b", "q1", "2", 0, "q", 2, 1, stays}},
+       {},
+       ""},
   });
 }
 

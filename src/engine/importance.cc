@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "k8s/names.h"
 #include "k8s/selector.h"
 
 namespace knx::engine {
@@ -24,6 +25,12 @@ bool Protects(const k8s::PodDisruptionBudget& budget, const k8s::StringMap& labe
          budget.disrupted_pods.end();
 }
 
+bool Says(const cluster::State& state, PodId pod, std::string_view key, std::string_view value) {
+  const std::string* const said =
+      k8s::FindValue(state.label_sets().Get(state.pod(pod).labels), key);
+  return said != nullptr && *said == value;
+}
+
 }  // namespace
 
 bool MoreImportant(const cluster::State& state, PodId a, PodId b) {
@@ -33,6 +40,15 @@ bool MoreImportant(const cluster::State& state, PodId a, PodId b) {
   if (StartOf(pod_a) != StartOf(pod_b)) return StartOf(pod_a) < StartOf(pod_b);
   if (pod_a.created != pod_b.created) return pod_a.created < pod_b.created;
   return pod_a.uid < pod_b.uid;
+}
+
+bool FillsGaps(const cluster::State& state, PodId pod) {
+  return Says(state, pod, k8s::names::kBackfill, "true") ||
+         Says(state, pod, k8s::names::kPreemptible, "true");
+}
+
+bool IsToStay(const cluster::State& state, PodId pod) {
+  return Says(state, pod, k8s::names::kPreemptible, "false");
 }
 
 bool BudgetUse::Violates(PodId id) {
