@@ -241,6 +241,7 @@ std::optional<std::string> CheckWaiting(const engine::Engine& engine, const Told
       return fmt::format("pod {}: queued and gone", engine.state().pod(id).name);
     const auto rule = rules.find(waiting->pod->spec.scheduler_name);
     if (rule == rules.end() || !rule->second.complete) continue;
+    if (rule->second.gangs && engine.state().gang_of(id).valid()) continue;
     if (rule->second.volumes && !waiting->pod->spec.volumes.empty()) continue;
     if (rule->second.devices && !waiting->pod->spec.resource_claims.empty()) continue;
     if (rule->second.pods && (some_keep_away || cluster::SpeaksOfPods(waiting->pod->spec))) {

@@ -110,6 +110,7 @@ Rules RulesOf(const framework::SchedulerConfiguration& config,
     ProfileRules& rules = out[profile.scheduler_name];
     // Who fits may have to wait all the same, so as not to delay another.
     if (profile.backfill) rules.complete = false;
+    rules.gangs = profile.gangs.has_value();
     for (const auto& entry : profile.filters) {
       if (entry.filter) {
         Switch(profile.plugins[entry.index]->name(), rules);

@@ -22,6 +22,7 @@ struct ProfileRules {
   bool ports = false, fit = false, features = false;
   bool volumes = false;                     // pods with volumes are not fully understood
   bool pods = false;                        // looks at other pods, which is not understood here
+  bool gangs = false;                       // members of gangs wait for each other
   bool devices = false;                     // pods with claims of devices wait
   std::set<std::string> ignored_resources;  // of fit: names, and groups as "group/"
   bool complete = true;  // every filter of the profile is among those above, and fully understood
