@@ -14,6 +14,7 @@
 #include "cmd/config_command.h"
 #include "cmd/demo_command.h"
 #include "cmd/exit_code.h"
+#include "cmd/explain_command.h"
 #include "cmd/oracle_command.h"
 #include "cmd/simulate_command.h"
 #include "cmd/text_files.h"
@@ -39,6 +40,7 @@ struct CommandLine {
   CLI::App app{"A Kubernetes scheduler, with a whole cluster in memory around it.", "kubenexus"};
   CLI::App* demo = nullptr;
   CLI::App* simulate = nullptr;
+  CLI::App* explain = nullptr;
   CLI::App* config = nullptr;
   CLI::App* oracle = nullptr;
   CLI::App* version = nullptr;
@@ -46,6 +48,8 @@ struct CommandLine {
 
   knx::cmd::DemoOptions demo_options;
   knx::cmd::SimulateOptions simulate_options;
+  knx::cmd::SimulateOptions explain_options;
+  std::string explain_name;
   std::string output_form = "table";
   std::string config_file;
   std::string help_about;
@@ -67,34 +71,52 @@ void AddOption(CLI::App* command, const char* name, Text& value, const char* typ
   command->add_option(name, value, what)->type_name(type);
 }
 
-void AddSimulate(CommandLine& line) {
-  knx::cmd::SimulateOptions& options = line.simulate_options;
-  line.simulate =
-      line.app.add_subcommand("simulate", "run manifests or a scenario under virtual time");
-  line.simulate
+// What says what is run.
+void AddRun(CLI::App* command, knx::cmd::SimulateOptions& options, std::string& output_form) {
+  command
       ->add_option("FILE", options.files,
                    "Kubernetes manifests (as many files as you like), or one scenario;\n"
                    "YAML or JSON; - is standard input")
       ->type_name("");
-  AddOption(line.simulate, "--config", options.config, "FILE",
+  AddOption(command, "--config", options.config, "FILE",
             "a KubeSchedulerConfiguration, e.g. scheduler.yaml;\n"
             "without it that of the scenario, or kube-scheduler's defaults");
-  AddOption(line.simulate, "--until", options.until, "TIME",
+  AddOption(command, "--until", options.until, "TIME",
             "end after this much virtual time, e.g. 90s or 2h;\n"
             "without it after the last step, or when nothing changes any more");
-  AddOption(line.simulate, "--seed", options.seed, "NUMBER",
+  AddOption(command, "--seed", options.seed, "NUMBER",
             "decides what is left to chance, e.g. 7;\n"
             "without it that of the scenario, or 1");
-  line.simulate
-      ->add_option("-o,--output", line.output_form,
+  command
+      ->add_option("-o,--output", output_form,
                    "table for people (if not given), json or yaml for programs")
       ->type_name("FORM");
+}
+
+void AddSimulate(CommandLine& line) {
+  knx::cmd::SimulateOptions& options = line.simulate_options;
+  line.simulate =
+      line.app.add_subcommand("simulate", "run manifests or a scenario under virtual time");
+  AddRun(line.simulate, options, line.output_form);
   AddOption(line.simulate, "--record", options.record, "FILE",
             "write the scheduler's input there, as lines of JSON, e.g. run.jsonl");
   AddOption(line.simulate, "--threads", options.threads, "NUMBER",
             "evaluate with so many threads, e.g. 4; the decisions are the same");
   line.simulate->add_flag("--log", options.log, "also print every decision, in order");
   line.simulate->footer(fmt::format("{}\n\n{}", kSimulateExamples, kExitCodes));
+}
+
+void AddExplain(CommandLine& line) {
+  line.explain = line.app.add_subcommand(
+      "explain", "say of a gang or a pod why it waits, and what would help");
+  AddOption(line.explain, "NAME", line.explain_name, "",
+            "of the pod group or pod, e.g. train or team-a/train");
+  AddRun(line.explain, line.explain_options, line.output_form);
+  line.explain->footer(
+      "Runs the files as simulate does, and asks the scheduler at the end.\n\n"
+      "Examples:\n  kubenexus explain train nodes.yaml jobs.yaml --config scheduler.yaml\n"
+      "  kubectl get nodes,pods -A -o yaml | kubenexus explain team-a/train - --config "
+      "scheduler.yaml");
 }
 
 void AddOthers(CommandLine& line) {
@@ -119,6 +141,7 @@ void Fill(CommandLine& line) {
   line.app.require_subcommand(0, 1);
   AddDemo(line);
   AddSimulate(line);
+  AddExplain(line);
   AddOthers(line);
   line.app.footer(fmt::format("kubenexus help COMMAND explains one of them.\n\n{}", kExitCodes));
 }
@@ -130,8 +153,8 @@ knx::Result<int> Help(const CommandLine& line) {
         &line.app, line.app.get_name(), CLI::AppFormatMode::Normal)));
     return knx::cmd::kExitOk;
   }
-  for (const CLI::App* command :
-       {line.demo, line.simulate, line.config, line.oracle, line.version, line.help}) {
+  for (const CLI::App* command : {line.demo, line.simulate, line.explain, line.config, line.oracle,
+                                  line.version, line.help}) {
     if (command->get_name() != line.help_about) continue;
     KNX_TRY_DONE(knx::cmd::WriteOut(command->help(line.app.get_name())));
     return knx::cmd::kExitOk;
@@ -141,10 +164,11 @@ knx::Result<int> Help(const CommandLine& line) {
 
 // What is missing or impossible on the command line is said here and not by the parser, which would
 // rather complain about a missing file than about a misspelt flag.
-knx::Result<int> Simulate(CommandLine& line) {
-  knx::cmd::SimulateOptions& options = line.simulate_options;
+knx::Result<int> RunFiles(CommandLine& line, std::string_view command,
+                          knx::cmd::SimulateOptions& options) {
   if (options.files.empty()) {
-    return knx::InvalidError("kubenexus simulate: FILE is missing (see kubenexus help simulate)");
+    return knx::InvalidError(
+        fmt::format("kubenexus {0}: FILE is missing (see kubenexus help {0})", command));
   }
   if (line.output_form == "json") {
     options.form = OutputForm::kJson;
@@ -154,7 +178,9 @@ knx::Result<int> Simulate(CommandLine& line) {
     return knx::InvalidError(
         fmt::format("-o: {:?} is not known, allowed are table, json and yaml", line.output_form));
   }
-  return knx::cmd::RunSimulate(options);
+  const bool explains = line.explain->parsed();
+  return explains ? knx::cmd::RunExplain(line.explain_name, options)
+                  : knx::cmd::RunSimulate(options);
 }
 
 knx::Result<int> Config(const CommandLine& line) {
@@ -166,7 +192,8 @@ knx::Result<int> Config(const CommandLine& line) {
 
 knx::Result<int> Run(CommandLine& line) {
   if (line.demo->parsed()) return knx::cmd::RunDemo(line.demo_options);
-  if (line.simulate->parsed()) return Simulate(line);
+  if (line.simulate->parsed()) return RunFiles(line, "simulate", line.simulate_options);
+  if (line.explain->parsed()) return RunFiles(line, "explain", line.explain_options);
   if (line.config->parsed()) return Config(line);
   if (line.oracle->parsed()) return knx::cmd::RunOracle();
   if (line.version->parsed()) {

@@ -169,9 +169,10 @@ std::string Render(const SimulateOptions& options, const sim::SimulationResult& 
 
 }  // namespace
 
-Result<int> RunSimulate(const SimulateOptions& options) {
+Result<WatchedRun> RunFor(const SimulateOptions& options, std::optional<std::string> explain) {
   Inputs inputs;
   KNX_TRY(sim::SimulationRequest request, RequestOf(options, inputs));
+  request.explain = std::move(explain);
   std::optional<Record> record;
   if (options.record.has_value()) {
     record.emplace(*options.record, inputs);
@@ -179,8 +180,13 @@ Result<int> RunSimulate(const SimulateOptions& options) {
     request.record = [&record](std::string_view line) { record->Add(line); };
     request.progress = [&record](const sim::SimulationProgress&) { return !record->failed(); };
   }
-  KNX_TRY(const WatchedRun run, RunWatched(std::move(request)));
+  KNX_TRY(WatchedRun run, RunWatched(std::move(request)));
   if (record.has_value()) KNX_TRY_DONE(record->Close());
+  return run;
+}
+
+Result<int> RunSimulate(const SimulateOptions& options) {
+  KNX_TRY(const WatchedRun run, RunFor(options, std::nullopt));
   KNX_TRY_DONE(WriteOut(Render(options, run.result)));
   return ExitCodeOf(run);
 }

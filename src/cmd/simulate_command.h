@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cmd/watched_run.h"
 
 namespace knx::cmd {
 
@@ -18,6 +19,9 @@ struct SimulateOptions {
   OutputForm form = OutputForm::kTable;
   bool log = false;
 };
+
+// Only runs it; `explain`: of whom it is to be said at the end why it waits.
+Result<WatchedRun> RunFor(const SimulateOptions& options, std::optional<std::string> explain);
 
 // The exit code; an error is one of input or output.
 Result<int> RunSimulate(const SimulateOptions& options);

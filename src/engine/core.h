@@ -21,6 +21,7 @@
 #include "engine/evictions.h"
 #include "engine/extender_round.h"
 #include "engine/gang_book.h"
+#include "engine/gang_inquiry.h"
 #include "engine/gang_planner.h"
 #include "engine/gang_preemption.h"
 #include "engine/placement.h"
@@ -50,6 +51,7 @@ class Core {
   [[nodiscard]] bool IsWanted(ActionId binding) const;
   [[nodiscard]] std::string WhyWaiting(std::string_view uid) const;
   [[nodiscard]] std::optional<Inquiry> Inquire(std::string_view uid);
+  [[nodiscard]] std::optional<GangInquiry> InquireGang(std::string_view uid);
   [[nodiscard]] std::optional<std::string> Verify() const;
   [[nodiscard]] std::optional<std::string> VerifyCaches();
   [[nodiscard]] Engine::Bytes bytes() const;
@@ -217,9 +219,12 @@ class Core {
                 GangPlan& plan, bool any_will_do);
   [[nodiscard]] GangCount CountFor(std::span<const cluster::PodId> members,
                                    std::vector<std::pair<cluster::PodId, std::size_t>>& by_kind);
-  GangPlanner MakePlanner();
+  [[nodiscard]] GangPlanner MakePlanner();
   // Places for it as things stand; without, whether there are none.
   GangPlan PlanNow(cluster::GangId gang, GangPlanner& planner);
+  // What is known of a plan without places, for who explains it.
+  void Explain(std::span<const cluster::PodId> members, GangPlanner& planner, const GangPlan& plan,
+               GangInquiry& inquiry);
   void RefuseGang(cluster::PodId id, cluster::GangId gang, const GangPlan& plan,
                   const GangRoom& room, Time now);
   struct GangRefusal {

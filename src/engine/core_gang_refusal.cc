@@ -1,14 +1,27 @@
 // Gangs for which no places were found: whether there are none, which a count can show, or others
 // than were tried first.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "engine/core.h"
+#include "engine/gang_help.h"
 #include "engine/gang_search.h"
 
 namespace knx::engine {
 
+using cluster::GangId;
 using cluster::NodeRow;
 using cluster::PodId;
+
+GangPlanner Core::MakePlanner() {
+  return {state_,
+          [this](PodId pod) { return placer_.PlaceInPlan(ProfileOf(pod), pod, FailedOn(pod)); },
+          [this](PodId pod, NodeRow row) {
+            std::uint8_t by = 0;
+            return AskReserve(ProfileOf(pod), pod, row, by);
+          }};
+}
 
 GangCount Core::CountFor(std::span<const PodId> members,
                          std::vector<std::pair<PodId, std::size_t>>& by_kind) {
@@ -62,6 +75,73 @@ void Core::Conclude(std::span<const PodId> members, std::size_t needed, GangPlan
   std::vector<PodId> without = planner.LargestFirst(members);
   std::erase_if(without, [this](PodId pod) { return state_.pod(pod).node.valid(); });
   planner.Fill(without, plan, members.size());
+}
+
+// ---- explaining it ----
+
+std::optional<GangInquiry> Core::InquireGang(std::string_view uid) {
+  const PodId id = state_.pods().Find(uid);
+  if (!id.valid() || state_.pod(id).node.valid() || !IsOurs(id)) return std::nullopt;
+  const GangId gang = GangOf(id);
+  const WaitingGang* const waiting = gang.valid() ? gangs_.Find(gang) : nullptr;
+  if (waiting == nullptr) return std::nullopt;
+  const cluster::Gang& record = state_.gangs().Get(gang);
+  GangInquiry inquiry;
+  inquiry.name = GangName(state_, gang);
+  inquiry.minimum = static_cast<std::size_t>(record.minimum);
+  inquiry.placed = record.placed + record.finished;
+  inquiry.ready = waiting->ready.size();
+  inquiry.needed = NeededBy(gang);
+  inquiry.complete = HasEnough(gang, *waiting);
+  inquiry.message = WhyWaiting(uid);
+  if (!inquiry.complete) return inquiry;
+  const Loan loan = Lend(waiting->ready);
+  const auto mark = state_.Mark();
+  GangPlanner planner = MakePlanner();
+  const GangPlan plan = PlanNow(gang, planner);
+  inquiry.answer = plan.answer;
+  inquiry.fitting = plan.places.empty() ? plan.fitting : plan.places.size();
+  state_.Rollback(mark);
+  if (plan.places.empty()) {
+    inquiry.message = WhyRefused(state_, gang, inquiry.needed, plan);
+    Explain(waiting->ready, planner, plan, inquiry);
+  }
+  TakeBackLoan(loan);
+  return inquiry;
+}
+
+void Core::Explain(std::span<const PodId> members, GangPlanner& planner, const GangPlan& plan,
+                   GangInquiry& inquiry) {
+  const auto text = [this](Symbol symbol) { return std::string(state_.words().Text(symbol)); };
+  std::vector<cluster::ResourceId> scarce;
+  if (plan.bound) {
+    scarce = plan.bound->by;
+    inquiry.proof = Describe(state_, *plan.bound);
+    inquiry.most = plan.bound->most;
+    for (const cluster::ResourceId resource : scarce) {
+      inquiry.scarce.push_back(state_.resources().Name(resource));
+    }
+  }
+  std::vector<GangSearch::Member> by_kind;
+  const GangCount count = CountFor(members, by_kind);
+  if (plan.bound && plan.bound->together.valid()) {
+    inquiry.together = text(plan.bound->together);
+    for (const GangCount::Domain& domain : count.ByDomain(plan.bound->together)) {
+      inquiry.domains.push_back({text(domain.value), domain.most});
+    }
+  }
+  if (inquiry.needed == 0) return;
+  GangHelpFinder finder(state_, planner, [this](PodId pod, NodeRow row) {
+    return placer_.Fits(ProfileOf(pod), pod, row);
+  });
+  const GangHelp help = finder.Find(members, inquiry.needed, count, scarce);
+  if (help.like.valid()) inquiry.like = state_.nodes().name(help.like);
+  inquiry.nodes = help.nodes;
+  for (const PodId pod : help.pods) {
+    inquiry.pods.push_back(
+        fmt::format("{}/{}", text(state_.pod(pod).namespace_), state_.pod(pod).name));
+  }
+  std::sort(inquiry.pods.begin(), inquiry.pods.end());
 }
 
 }  // namespace knx::engine

@@ -155,15 +155,6 @@ void Core::Promote(WaitingGang& waiting, Time now) {
 
 // ---- planning ----
 
-GangPlanner Core::MakePlanner() {
-  return GangPlanner(
-      state_, [this](PodId pod) { return placer_.PlaceInPlan(ProfileOf(pod), pod, FailedOn(pod)); },
-      [this](PodId pod, NodeRow row) {
-        std::uint8_t by = 0;
-        return AskReserve(ProfileOf(pod), pod, row, by);
-      });
-}
-
 GangPlan Core::PlanNow(GangId gang, GangPlanner& planner) {
   const std::vector<PodId>& ready = gangs_.Find(gang)->ready;
   const std::size_t needed = NeededBy(gang);

@@ -22,6 +22,9 @@ const ReservationBook& Engine::reservations() const { return core_->reservations
 PodStanding Engine::Standing(std::string_view uid) const { return core_->Standing(uid); }
 bool Engine::IsWanted(ActionId binding) const { return core_->IsWanted(binding); }
 std::optional<Inquiry> Engine::Inquire(std::string_view uid) { return core_->Inquire(uid); }
+std::optional<GangInquiry> Engine::InquireGang(std::string_view uid) {
+  return core_->InquireGang(uid);
+}
 std::string Engine::WhyWaiting(std::string_view uid) const { return core_->WhyWaiting(uid); }
 std::optional<std::string> Engine::Verify() const { return core_->Verify(); }
 std::optional<std::string> Engine::VerifyCaches() { return core_->VerifyCaches(); }

@@ -17,6 +17,7 @@
 #include "engine/actions.h"
 #include "engine/engine_options.h"
 #include "engine/events.h"
+#include "engine/gang_inquiry.h"
 #include "engine/inquiry.h"
 #include "engine/queue.h"
 #include "engine/reservation_book.h"
@@ -65,6 +66,9 @@ class Engine {
   // What the plugins say about a waiting pod of ours; decides and changes nothing. nullopt: it is
   // not one.
   [[nodiscard]] std::optional<Inquiry> Inquire(std::string_view uid);
+  // Why the gang of a waiting pod of ours waits, and what would help it; decides and changes
+  // nothing. nullopt: the pod is in none.
+  [[nodiscard]] std::optional<GangInquiry> InquireGang(std::string_view uid);
   // Everything the core keeps counted, recounted: the state, the queue, and that every pod of ours
   // is bound, queued or waiting for a named reason. The first difference, or nothing.
   [[nodiscard]] std::optional<std::string> Verify() const;

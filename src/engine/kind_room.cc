@@ -49,6 +49,7 @@ KindRoom RoomBy(const cluster::State& state, const PreparedClass& prepared, bool
     const bool of_node = filter.scope == Scope::kFacts || filter.scope == Scope::kUsage;
     const bool lasts = for_all && (of_node || (alone && limits.rejections_last));
     room.rejections_last &= lasts;
+    room.of_nodes_alone &= of_node && for_all;
     room.amounts_only &= filter.scope == Scope::kFacts;
     if (!lasts) continue;
     filter.filter->Keep(room.open);

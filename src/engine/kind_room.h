@@ -20,6 +20,8 @@ struct KindRoom {
   // Every "no" of the plugins stays a "no" while pods are added, so that trying them in one order
   // tries all orders.
   bool rejections_last = true;
+  // No answer depends on pods of other nodes.
+  bool of_nodes_alone = true;
   // Beside its Node object only what it has left makes a difference between nodes.
   bool amounts_only = true;
 };

@@ -112,6 +112,7 @@ class Simulation {
     cluster.CheckEnd();
     if (request_.progress) (void)request_.progress(cluster.Progress());
     Report(cluster, result);
+    KNX_TRY_DONE(Explain(cluster, result));
     for (const auto& said : {input_.warnings, framework::Warnings(config_, plugins::AllPlugins()),
                              cluster.Complaints()}) {
       result.warnings.insert(result.warnings.end(), said.begin(), said.end());
@@ -127,6 +128,16 @@ class Simulation {
   [[nodiscard]] std::uint64_t seed() const {
     if (request_.seed.has_value()) return *request_.seed;
     return input_.scenario.has_value() ? input_.scenario->seed.value_or(kUsualSeed) : kUsualSeed;
+  }
+
+  Status Explain(Cluster& cluster, SimulationResult& result) const {
+    if (!request_.explain.has_value()) return Ok();
+    engine::Engine* const engine = cluster.scheduler().engine();
+    if (engine == nullptr) return InvalidError("no scheduler runs that could explain anything");
+    result.explanation = observe::Explain(*engine, *request_.explain);
+    if (result.explanation.has_value()) return Ok();
+    return InvalidError(
+        fmt::format("{}: there is no pod group and no pod of that name", *request_.explain));
   }
 
   ClusterOptions OptionsForCluster() {

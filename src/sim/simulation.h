@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "observe/explanation.h"
 
 namespace knx::sim {
 
@@ -59,6 +60,9 @@ struct SimulationRequest {
   std::optional<std::uint64_t> seed;  // wins over that of a scenario; 1 without either
   int threads = 1;
   Checking checking = Checking::kAsInTests;
+  // A gang or pod ("default/train") of which is to be said, at the end, why it waits. Refused if
+  // there is none of that name.
+  std::optional<std::string> explain;
   bool keep_log = true;  // without, the result has the hash of the decision log and no lines
 
   // Reads what a scenario names (config_file, manifests), relative to the scenario. Refused if not
@@ -143,6 +147,8 @@ struct SimulationResult {
   std::vector<ExpectationResult> expectations;
   std::optional<Violation> violation;  // the run ends with the first
   std::vector<std::string> warnings;   // e.g. plugins of the configuration that are not built yet
+
+  std::optional<observe::Explanation> explanation;  // if one was asked for
 
   std::vector<std::string> log;  // every action of the scheduler, a line each
   std::uint64_t log_lines = 0;

@@ -11,7 +11,8 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))
 
 
 def is_configuration(path):
-    return "KubeSchedulerConfiguration" in path.read_text(encoding="utf-8")
+    text = path.read_text(encoding="utf-8")
+    return "KubeSchedulerConfiguration" in text and "scenario:" not in text
 
 
 class Inputs(CommandLine):
@@ -153,6 +154,9 @@ class Flags(CommandLine):
             (("simulate", "--foo"), ".*--foo.*"),
             (("simulate", WEB, "--foo", "bar"), ".*--foo.*"),
             (("simulate",), "kubenexus simulate: FILE is missing .*"),
+            (("explain",), "kubenexus explain: FILE is missing .*"),
+            (("explain", "train"), "kubenexus explain: FILE is missing .*"),
+            (("explain", "none", WEB), "none: there is no pod group and no pod of that name"),
             (("config",), "kubenexus config: FILE is missing .*"),
             (("fly",), ".*fly.*"),
             (("help", "fly"), ".*there is no command fly"),
@@ -177,7 +181,7 @@ class Flags(CommandLine):
     def test_explains_every_command_and_flag(self):
         top = kubenexus()
         self.assertEqual((top.returncode, top.stderr), (0, ""))
-        for command in ("demo", "simulate", "config", "version", "help"):
+        for command in ("demo", "simulate", "explain", "config", "version", "help"):
             self.assertRegex(top.stdout, rf"\n  {command} ")
             helped = kubenexus("help", command)
             flagged = kubenexus(command, "--help")

@@ -1,0 +1,157 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/testing/harness.h"
+
+namespace knx::engine {
+namespace {
+
+using cluster::testing::NodeBuilder;
+using cluster::testing::PodBuilder;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr const char* kDevice = "nvidia.com/gpu";
+
+class GangInquiryTest : public ::testing::Test {
+ protected:
+  void Node(const std::string& name, const std::string& gpus, const std::string& rack = "r1") {
+    harness_.Node(NodeBuilder(name)
+                      .Has("cpu", "64")
+                      .Has("memory", "64Gi")
+                      .Has("pods", "110")
+                      .Has(kDevice, gpus)
+                      .Label("kubernetes.io/hostname", name)
+                      .Label("rack", rack));
+  }
+  void Other(const std::string& name, const std::string& node, const std::string& gpus) {
+    harness_.Pod(PodBuilder(name).Asks(kDevice, gpus).On(node));
+  }
+  static PodBuilder Member(int i, int minimum, const std::string& gpus) {
+    return PodBuilder("m" + std::to_string(i))
+        .Asks(kDevice, gpus)
+        .Label("pod-group.scheduling.kubenexus.io/name", "train")
+        .Label("pod-group.scheduling.kubenexus.io/min-available", std::to_string(minimum));
+  }
+  void Members(int count, int minimum, const std::string& gpus) {
+    for (int i = 0; i < count; ++i) harness_.Pod(Member(i, minimum, gpus));
+  }
+  GangInquiry Ask() {
+    harness_.Schedule();
+    const std::string before = harness_.Why("m0");
+    const auto inquiry = harness_.engine().InquireGang("uid-m0");
+    EXPECT_TRUE(inquiry.has_value());
+    EXPECT_EQ(harness_.Why("m0"), before);
+    EXPECT_EQ(harness_.engine().Verify().value_or("equal"), "equal");
+    EXPECT_EQ(harness_.engine().VerifyCaches().value_or("equal"), "equal");
+    return inquiry.value_or(GangInquiry{});
+  }
+  testing::Harness harness_{{}, testing::GangProfiles()};
+};
+
+TEST_F(GangInquiryTest, SaysHowManyFitAndWhatWouldHelp) {
+  for (int i = 0; i < 4; ++i) Node("n" + std::to_string(i), "8");
+  Other("one", "n0", "1");
+  Other("two", "n1", "1");
+  Other("three", "n1", "1");
+  Members(3, 3, "8");
+  const GangInquiry inquiry = Ask();
+  EXPECT_EQ(inquiry.name, "default/train");
+  EXPECT_EQ(inquiry.answer, GangAnswer::kImpossible);
+  EXPECT_EQ(inquiry.needed, 3U);
+  EXPECT_EQ(inquiry.fitting, 2U);
+  EXPECT_EQ(inquiry.most, 2U);
+  EXPECT_EQ(inquiry.proof, "at most 2 fit by nvidia.com/gpu");
+  EXPECT_THAT(inquiry.scarce, ElementsAre(kDevice));
+  EXPECT_EQ(inquiry.message, harness_.Why("m0"));
+  EXPECT_EQ(inquiry.nodes, 1U);
+  EXPECT_EQ(inquiry.like, "n0");
+  EXPECT_THAT(inquiry.pods, ElementsAre("default/one"));
+}
+
+TEST_F(GangInquiryTest, WhatItSaysWouldHelpHelps) {
+  Node("small", "2");
+  Node("large", "8");
+  for (int i = 0; i < 6; ++i) Other("other" + std::to_string(i), "large", "1");
+  Members(5, 5, "2");
+  const GangInquiry inquiry = Ask();
+  EXPECT_EQ(inquiry.fitting, 2U);
+  EXPECT_THAT(inquiry.pods, ::testing::SizeIs(6));
+  EXPECT_EQ(inquiry.like, "large") << "one of them does what three of the others do";
+  EXPECT_EQ(inquiry.nodes, 1U);
+  Node("another", "8");
+  harness_.Pass(Duration::Minutes(1));
+  for (int i = 0; i < 5; ++i) EXPECT_NE(harness_.NodeOf("m" + std::to_string(i)), "");
+}
+
+TEST_F(GangInquiryTest, WhereNothingWouldHelpNothingIsSaid) {
+  Node("n", "8");
+  for (int i = 0; i < 2; ++i) {
+    harness_.Pod(Member(i, 2, "1").NodeSelector("rack", "nowhere"));
+  }
+  const GangInquiry inquiry = Ask();
+  EXPECT_EQ(inquiry.answer, GangAnswer::kImpossible);
+  EXPECT_EQ(inquiry.nodes, 0U);
+  EXPECT_THAT(inquiry.pods, IsEmpty());
+}
+
+TEST_F(GangInquiryTest, DomainsAreCountedWhereMembersMustBeTogether) {
+  for (int i = 0; i < 4; ++i) Node("n" + std::to_string(i), "8", i < 3 ? "r1" : "r2");
+  k8s::PodAffinityTerm term;
+  term.selector = k8s::LabelSelector{{{"app", "train"}}, {}};
+  term.topology_key = "rack";
+  for (int i = 0; i < 4; ++i) harness_.Pod(Member(i, 4, "8").Label("app", "train").Near(term));
+  const GangInquiry inquiry = Ask();
+  EXPECT_EQ(inquiry.together, "rack");
+  ASSERT_EQ(inquiry.domains.size(), 2U);
+  EXPECT_EQ(inquiry.domains[0].value, "r1");
+  EXPECT_EQ(inquiry.domains[0].most, 3U);
+  EXPECT_EQ(inquiry.domains[1].most, 1U);
+  EXPECT_EQ(inquiry.nodes, 1U);
+  EXPECT_EQ(inquiry.like, "n0") << "a node in the other rack would not be enough";
+}
+
+TEST_F(GangInquiryTest, NodesOfADomainThatIsTakenAreNotAskedFor) {
+  for (int i = 0; i < 2; ++i) Node("n" + std::to_string(i), "8", "r" + std::to_string(i));
+  k8s::PodAffinityTerm term;
+  term.selector = k8s::LabelSelector{{{"app", "train"}}, {}};
+  term.topology_key = "rack";
+  for (int i = 0; i < 3; ++i) harness_.Pod(Member(i, 3, "1").Label("app", "train").Apart(term));
+  const GangInquiry inquiry = Ask();
+  EXPECT_EQ(inquiry.proof, "at most 2 fit, one in each rack");
+  EXPECT_EQ(inquiry.nodes, 0U) << "it would have to be in a third rack";
+}
+
+TEST_F(GangInquiryTest, PodsThatEveryNodeHasAreNotInTheWay) {
+  Node("n0", "8");
+  k8s::NodeSelectorTerm term;
+  term.match_fields.push_back({"metadata.name", k8s::SelectorOperator::kIn, {"n0"}});
+  harness_.Pod(PodBuilder("agent").Asks(kDevice, "1").Requires(term).On("n0"));
+  Members(2, 2, "4");
+  const GangInquiry inquiry = Ask();
+  EXPECT_THAT(inquiry.pods, IsEmpty());
+  EXPECT_EQ(inquiry.nodes, 1U) << "with an agent of its own, there is room for one member";
+}
+
+TEST_F(GangInquiryTest, OfAGangThatIsNotThereYetOnlyThatIsSaid) {
+  Node("n0", "1");
+  Members(2, 3, "8");
+  const GangInquiry inquiry = Ask();
+  EXPECT_FALSE(inquiry.complete);
+  EXPECT_EQ(inquiry.message,
+            "waiting for pod group default/train: it has 2 pods, needs at least 3");
+  EXPECT_EQ(inquiry.ready, 2U);
+}
+
+TEST_F(GangInquiryTest, OnlyMembersThatWaitAreAskedAbout) {
+  Node("n0", "8");
+  harness_.Pod(PodBuilder("single").Asks(kDevice, "16"));
+  Members(2, 2, "1");
+  harness_.ScheduleAndBind();
+  EXPECT_FALSE(harness_.engine().InquireGang("uid-single").has_value());
+  EXPECT_FALSE(harness_.engine().InquireGang("uid-m0").has_value());
+  EXPECT_FALSE(harness_.engine().InquireGang("uid-nobody").has_value());
+}
+
+}  // namespace
+}  // namespace knx::engine
