@@ -1,0 +1,133 @@
+"""Random cells, and the objects that they are made of.
+
+Many cells share one simulated cluster, each with nodes of its own.
+"""
+
+from exact import Cell, Kind, Node
+
+GPU = "nvidia.com/gpu"
+LABELS = "pod-group.scheduling.kubenexus.io"
+GI = 1 << 30
+
+
+def make_cell(rng, name, most_nodes):
+    nodes = [_make_node(rng, f"{name}-n{i}") for i in range(rng.randint(1, most_nodes))]
+    sizes = rng.choice([1, 1, 1, 2, 3])
+    kinds = [_make_kind(rng, alone=sizes == 1, large=most_nodes > 12) for _ in range(sizes)]
+    # Two kinds that do not differ would be one.
+    kinds = list({str({**vars(kind), "members": 0}): kind for kind in kinds}.values())
+    total = sum(kind.members for kind in kinds)
+    needed = total if rng.random() < 0.7 else rng.randint(max(total // 2, 1), total)
+    return Cell(name, nodes, kinds, max(needed, 2))
+
+
+def _make_node(rng, name):
+    free = {
+        "cpu": rng.choice([1, 2, 4, 8, 16]),
+        "memory": rng.choice([2, 4, 8, 32]),
+        "pods": rng.choice([1, 3, 110]),
+        GPU: rng.choice([0, 1, 2, 3, 4, 5, 7, 8]),
+    }
+    labels = {"kubernetes.io/hostname": name}
+    if rng.random() < 0.9:
+        labels["rack"] = f"rack-{rng.randint(0, 3)}"
+    if rng.random() < 0.5:
+        labels["model"] = rng.choice(["a100", "h100"])
+    node = Node(name, free, labels, rng.random() < 0.1, rng.random() < 0.05, rng.random() < 0.1)
+    if node.port_taken or rng.random() < 0.6:
+        node.there = {"pods": 1, **{r: rng.randint(0, 3) for r in ("cpu", "memory", GPU)}}
+    return node
+
+
+def _make_kind(rng, alone, large):
+    takes = {"pods": 1, "cpu": rng.choice([1, 1, 2, 3]), "memory": rng.choice([1, 2, 3])}
+    if rng.random() < 0.8:
+        takes[GPU] = rng.choice([1, 2, 3, 4, 8])
+    kind = Kind(rng.randint(2, 40 if large else 6) if alone else rng.randint(1, 3), takes)
+    if rng.random() < 0.2:
+        kind.selector = {"model": rng.choice(["a100", "h100", "none"])}
+    kind.tolerates = rng.random() < 0.3
+    kind.port = rng.random() < 0.1
+    speaks = rng.random()
+    if alone and speaks < 0.2:
+        kind.apart = rng.choice(["rack", "kubernetes.io/hostname"])
+    elif alone and speaks < 0.4:
+        kind.together = "rack"
+    return kind
+
+
+def emptied(node, name):
+    """The same node without the pod that is there, under another name."""
+    free = {r: n + node.there.get(r, 0) for r, n in node.free.items()}
+    labels = dict(node.labels)
+    labels["kubernetes.io/hostname"] = name
+    return Node(name, free, labels, node.tainted, node.cordoned)
+
+
+def objects_of(cell):
+    """Nodes, pods that take a part of them, and the members of the gang."""
+    for node in cell.nodes:
+        yield from _node_objects(cell, node)
+    number = 0
+    for index, kind in enumerate(cell.kinds):
+        for _ in range(kind.members):
+            yield _member(cell, kind, index, number)
+            number += 1
+
+
+def _amounts(amounts):
+    return {r: f"{n}Gi" if r == "memory" else str(n) for r, n in amounts.items()}
+
+
+def _node_objects(cell, node):
+    have = _amounts({r: n + node.there.get(r, 0) for r, n in node.free.items()})
+    spec = {}
+    if node.tainted:
+        spec["taints"] = [{"key": "reserved", "effect": "NoSchedule"}]
+    if node.cordoned:
+        spec["unschedulable"] = True
+    yield {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": node.name, "labels": dict(node.labels, cell=cell.name)},
+        "spec": spec,
+        "status": {"allocatable": have, "capacity": have},
+    }
+    if node.there:
+        container = _container({r: n for r, n in node.there.items() if n > 0}, node.port_taken)
+        yield _pod(f"{node.name}-there", {}, {"nodeName": node.name, "containers": [container]})
+
+
+def _container(takes, port):
+    amounts = _amounts({r: n for r, n in takes.items() if r != "pods"})
+    container = {"name": "main", "image": "pause"}
+    container["resources"] = {"requests": amounts, "limits": amounts}
+    if port:
+        container["ports"] = [{"containerPort": 9000, "hostPort": 9000}]
+    return container
+
+
+def _pod(name, labels, spec):
+    meta = {"name": name, "namespace": "default", "labels": labels}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
+
+
+def _member(cell, kind, index, number):
+    labels = {
+        f"{LABELS}/name": cell.name,
+        f"{LABELS}/min-available": str(cell.needed),
+        "kind": f"{cell.name}-{index}",
+    }
+    spec = {
+        "containers": [_container(kind.takes, kind.port)],
+        "nodeSelector": dict(kind.selector, cell=cell.name),
+    }
+    if kind.tolerates:
+        spec["tolerations"] = [{"key": "reserved", "operator": "Exists"}]
+    term = {"labelSelector": {"matchLabels": {"kind": labels["kind"]}}}
+    required = "requiredDuringSchedulingIgnoredDuringExecution"
+    if kind.apart:
+        spec["affinity"] = {"podAntiAffinity": {required: [dict(term, topologyKey=kind.apart)]}}
+    if kind.together:
+        spec["affinity"] = {"podAffinity": {required: [dict(term, topologyKey=kind.together)]}}
+    return _pod(f"{cell.name}-m{number:03}", labels, spec)

@@ -1,0 +1,169 @@
+"""Confirms every "impossible" of the gang planner on many random clusters, with none of its code.
+
+refusals_test.py BIN/kubenexus [--seed N] [--batches N] [--cells N]
+
+Every stated reason is counted again, on clusters of any size; and on those of up to twelve nodes
+all ways to place the gang are tried, also with the changes that `explain` says would help. Whether
+places are right is the simulation's own business, which checks every invariant; that as many are
+placed as must be is checked here.
+"""
+
+import argparse
+import json
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+import cells
+import exact
+
+EXACT_UP_TO = 12
+
+CONFIG = """apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- schedulerName: default-scheduler
+  plugins: {multiPoint: {enabled: [{name: Coscheduling}]}}
+"""
+
+REASON = re.compile(
+    r"Impossible now: at most (?P<most>\d+) fit"
+    r"(?: by (?P<by>[^\s,]+(?:, [^\s,]+)*?)(?P<all> together)?)?"
+    r"(?:, one in each (?P<apart>\S+?))?(?: in one (?P<together>\S+?))?"
+    r"(?P<nodes> on the nodes that come into question)?\.$")
+ALL_TRIED = "Impossible now: every way was tried."
+NOT_FOUND = re.compile(r"No way was found within \d+ evaluations; there may be one\.$")
+
+
+def run(program, objects, *arguments):
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as config:
+        config.write(CONFIG)
+        config.flush()
+        text = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
+        command = [program, *arguments, "-", "--config", config.name, "--until", "20s"]
+        command += ["-o", "json"]
+        done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    if done.returncode > 1:
+        raise SystemExit(f"{arguments} failed: {done.stderr}")
+    result = json.loads(done.stdout)
+    if result.get("violation"):
+        raise SystemExit(f"{arguments} failed: {result['violation']}")
+    return result
+
+
+def check_reason(cell, message):
+    """What is wrong with the message of a gang that was not placed; nothing if it is right."""
+    if message.endswith(ALL_TRIED):
+        if len(cell.nodes) <= EXACT_UP_TO and exact.can_be_placed(cell):
+            return "it can be placed"
+        return None
+    stated = REASON.search(message)
+    if stated is None:
+        return None if NOT_FOUND.search(message) else "the message has no answer"
+    most = int(stated["most"])
+    resources = stated["by"].split(", ") if stated["by"] else []
+    again = exact.recount(cell, resources, stated["apart"] or "", stated["together"] or "")
+    if again != most:
+        return f"counted again it is {again}"
+    if most >= cell.needed:
+        return f"{most} are enough"
+    if len(cell.nodes) <= EXACT_UP_TO and exact.can_be_placed(cell):
+        return "it can be placed"
+    return None
+
+
+def check_places(cell, pods):
+    """What is wrong with the places of a gang; nothing if they are all right."""
+    placed = [pod for pod in pods if pod["node"]]
+    if 0 < len(placed) < cell.needed:
+        return f"{len(placed)} are placed, {cell.needed} must be"
+    if len({pod["scheduled"]["reason"] for pod in pods if not pod["node"]} - {"Unschedulable"}) > 0:
+        return "a member that waits is not marked as unschedulable"
+    return None
+
+
+def answer_of(cell, pods):
+    """What was answered, and what is wrong with that."""
+    wrong = check_places(cell, pods)
+    if wrong or any(pod["node"] for pod in pods):
+        return "placed", wrong
+    messages = {pod["scheduled"]["message"] for pod in pods}
+    if len(messages) != 1:
+        return "refused", f"members say different things: {messages}"
+    message = messages.pop()
+    answer = "not found" if NOT_FOUND.search(message) else "impossible"
+    wrong = check_reason(cell, message)
+    return answer, f"{message}: {wrong}" if wrong else None
+
+
+def check_help(program, cell, tally):
+    """What is wrong with what is said to help a gang that is impossible."""
+    gang = run(program, list(cells.objects_of(cell)), "explain", cell.name)["gang"]
+    nodes = {node.name: node for node in cell.nodes}
+    ways = []
+    if gang["moreNodes"] > 0:
+        like = nodes[gang["like"]]
+        new = [cells.emptied(like, f"{like.name}-new{i}") for i in range(gang["moreNodes"])]
+        ways.append(("moreNodes", cell.nodes + new))
+    if gang["podsInTheWay"]:
+        gone = set(gang["podsInTheWay"])
+        left = [
+            cells.emptied(node, node.name) if f"default/{node.name}-there" in gone else node
+            for node in cell.nodes
+        ]
+        ways.append(("podsInTheWay", left))
+    for what, changed in ways:
+        tally[f"helped by {what}"] = tally.get(f"helped by {what}", 0) + 1
+        if not exact.can_be_placed(exact.Cell(cell.name, changed, cell.kinds, cell.needed)):
+            return f"{what} would not help: {gang}"
+    return None
+
+
+def check_batch(program, seed, count, most_nodes, tally):
+    rng = random.Random(seed)
+    batch = [cells.make_cell(rng, f"c{i}", most_nodes) for i in range(count)]
+    batch = [cell for cell in batch if sum(kind.members for kind in cell.kinds) >= cell.needed]
+    objects = [item for cell in batch for item in cells.objects_of(cell)]
+    by_cell = {}
+    for pod in run(program, objects, "simulate")["pods"]:
+        cell, _, rest = pod["name"].partition("-")
+        if rest.startswith("m"):
+            by_cell.setdefault(cell, []).append(pod)
+    asked = 0
+    for cell in batch:
+        answer, wrong = answer_of(cell, by_cell[cell.name])
+        tally[answer] = tally.get(answer, 0) + 1
+        if not wrong and answer == "impossible" and most_nodes <= EXACT_UP_TO and asked < 3:
+            wrong = check_help(program, cell, tally)
+            asked += 1
+        if wrong:
+            print(f"seed {seed}, {cell}\n{wrong}")
+            return False
+        if answer == "not found" and len(cell.nodes) <= EXACT_UP_TO:
+            kind = "missed" if exact.can_be_placed(cell) else "not proven"
+            tally[kind] = tally.get(kind, 0) + 1
+    return True
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("program")
+    arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--batches", type=int, default=60)
+    arguments.add_argument("--cells", type=int, default=40)
+    options = arguments.parse_args()
+    tally = {}
+    for batch in range(options.batches):
+        # Every fourth batch is of clusters that are too large for trying everything.
+        most_nodes = 60 if batch % 4 == 3 else EXACT_UP_TO if batch % 4 == 2 else 5
+        seed = options.seed * 1000 + batch
+        if not check_batch(options.program, seed, options.cells, most_nodes, tally):
+            return 1
+    print(", ".join(f"{count} {what}" for what, count in sorted(tally.items())))
+    return 0 if tally.get("impossible", 0) > 0 and tally.get("placed", 0) > 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
