@@ -66,7 +66,8 @@ void Core::RevisitGang(GangId gang, Time now) {
 void Core::SettleGang(GangId id, Time now) {
   WaitingGang* const waiting = id.valid() ? gangs_.Find(id) : nullptr;
   if (waiting == nullptr) return;
-  if (!state_.gangs().Contains(id)) return gangs_.Close(id);
+  // What was a gang by this id may be gone, and another be there that is none.
+  if (!state_.gangs().Contains(id) || state_.gangs().Get(id).minimum <= 1) return gangs_.Close(id);
   const bool incomplete = IsIncomplete(id);
   const bool reorder = std::exchange(waiting->incomplete, incomplete) != incomplete;
   const bool enough = HasEnough(id, *waiting) && !MakesRoom(id);

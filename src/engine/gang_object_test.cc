@@ -249,5 +249,22 @@ TEST_F(GangObjectTest, MembersOnTheirWayOfAGangThatIsNoneAnyMore) {
   EXPECT_EQ(harness_.engine().Standing("uid-m0"), PodStanding::kBound);
 }
 
+TEST_F(GangObjectTest, AMemberOfOneGangMayBecomeOneOfNone) {
+  harness_.Object(Group("alone", 1));
+  k8s::Pod pod = Member("m0");
+  harness_.Pod(pod);
+  pod.meta.labels = {{"scheduling.x-k8s.io/pod-group", "alone"}};
+  harness_.Pod(pod);
+  EXPECT_EQ(harness_.engine().Verify().value_or("equal"), "equal");
+  harness_.PodGone("m0");
+}
+
+TEST_F(GangObjectTest, WithoutAnyNode) {
+  harness_.Object(Group("train", 2));
+  Members(2);
+  harness_.Schedule();
+  EXPECT_EQ(Sent(2), 0);
+}
+
 }  // namespace
 }  // namespace knx::engine

@@ -62,7 +62,10 @@ class WinnerTree {
   }
 
   // The best row, invalid if none takes part.
-  [[nodiscard]] cluster::NodeRow best() const { return cluster::NodeRow{levels_.back()[0]}; }
+  [[nodiscard]] cluster::NodeRow best() const {
+    const bool nobody = levels_.empty() || levels_.back().empty();
+    return nobody ? cluster::NodeRow{} : cluster::NodeRow{levels_.back()[0]};
+  }
 
   [[nodiscard]] std::size_t bytes() const {
     std::size_t total = totals_.capacity() * sizeof(std::int32_t);
