@@ -17,6 +17,7 @@
 
 #include "cluster/state.h"
 #include "engine/backfill.h"
+#include "engine/drivers.h"
 #include "engine/engine.h"
 #include "engine/evictions.h"
 #include "engine/extender_round.h"
@@ -293,7 +294,10 @@ class Core {
   void RemoveReservation(const std::string& key, Time now);
   void EndReservation(Reservation& reservation, ReservationStage stage, Time now);
   [[nodiscard]] BeneficiaryNames NamesOf(cluster::PodId id) const;
-  Loan Lend(std::span<const cluster::PodId> pods);
+  // Those that the pod may use.
+  [[nodiscard]] std::vector<Reservation*> ReservationsFor(cluster::PodId id);
+  // `always`: the plan can be taken back even if nothing is lent for it.
+  Loan Lend(std::span<const cluster::PodId> pods, bool always = false);
   void TakeBackLoan(const Loan& loan);
   // The plan stays: those who have a place by it use what is theirs, and the rest is held again.
   void SettleLoan(const Loan& loan,
@@ -323,6 +327,26 @@ class Core {
   void ReportReservation(Reservation& reservation, Time now);
   void OnReservationWritten(const ActionFinished& finished, Time now);
   [[nodiscard]] std::optional<std::string> VerifyReservations() const;
+
+  // ---- core_drivers.cc: gangs whose pods are made by one of them ----
+  void NoteDriver(cluster::PodId id, const k8s::Pod& pod, Time now);
+  void ForgetDriver(cluster::PodId id, Time now);
+  void RememberExecutors(cluster::GangId gang, const GangPlan& plan);
+  [[nodiscard]] BeneficiaryNames NamesOfGang(cluster::GangId id) const;
+  // Those that are there may start before the others: the driver, or others with places kept.
+  [[nodiscard]] bool MayStartInParts(cluster::GangId id) const;
+  // Its driver runs, and the places of those that it has yet to make are kept.
+  [[nodiscard]] bool AwaitsExecutors(cluster::GangId id) const;
+  // Places for so many that the driver has yet to make; nullptr: nobody knows what they are like,
+  // or they are reserved already. They have yet to be planned.
+  Reservation* MakeExecutorPlaces(cluster::GangId id, std::size_t count, Time since);
+  void DropExecutorPlaces(cluster::GangId id, Time now);
+  // False: there is no room for them, and none for the plan.
+  bool PlanExecutors(cluster::PodId id, Reservation& executors, GangPlan& plan);
+  // What is held for a gang with a driver has changed.
+  void SettleDriven(std::string_view namespace_, std::string_view group, Time now);
+  // Those of drivers that run already, after a start.
+  void KeepExecutorPlaces(Time now);
 
   // A pod that was popped.
   void Decide(cluster::PodId id, Time now);
@@ -431,6 +455,7 @@ class Core {
   std::map<cluster::GangId, GangBinding> gang_bindings_;
   std::uint64_t last_departure_ = 0;
   ReservationBook reservations_;
+  Drivers drivers_;
   std::optional<std::size_t> reserving_;  // the profile that judges places
   bool reservations_due_ = false;         // something may have to be done about them
   bool holds_moved_ = false;              // holds had to leave their nodes

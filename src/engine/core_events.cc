@@ -232,7 +232,7 @@ void Core::OnNewPod(const k8s::Pod& pod, Time now) {
     NoteOvercommit(id);
     Tell(event, now);
     NoteMember(id, now);
-    return;
+    return NoteDriver(id, pod, now);
   }
   if (!IsOurs(id)) return NoteMember(id, now);
   for (const k8s::Condition& condition : pod.status.conditions) {
@@ -244,6 +244,7 @@ void Core::OnNewPod(const k8s::Pod& pod, Time now) {
   const cluster::Pod& record = state_.pod(id);
   queue_.Add(id, record.priority, now);
   NoteMember(id, now);
+  NoteDriver(id, pod, now);
   const bool ignored = state_.gang_of(id).valid() && judge_.GangPluginOf(id) == nullptr;
   if (ignored && options_.observer != nullptr) options_.observer->OnGangIgnored(state_, id);
 }
@@ -268,10 +269,12 @@ void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
     OnWaitingPodChanged(id, change, before, now);
   }
   if (change.gang) {
+    ForgetDriver(id, now);
     ForgetMember(gang, id, now);
     queue_.AskGateAgain(id, now);
   }
   if (gang.valid() || change.gang) NoteMember(id, now);
+  if (change.gang) NoteDriver(id, pod, now);
   state_.Release(before.pod_class, before.kin);
 }
 
@@ -390,6 +393,7 @@ void Core::RemovePod(PodId id, Time now) {
   ForgetPlanFor(id);
   if (!reservations_.empty()) Use(id, {}, now);
   if (backfill_ != nullptr) backfill_->Forget(id);
+  ForgetDriver(id, now);
   state_.Hold(gone.pod_class, gone.kin);
   state_.RemovePod(id);
   ClusterEvent event;

@@ -82,14 +82,16 @@ void Core::SettleGang(GangId id, Time now) {
 }
 
 bool Core::HasEnough(GangId id, const WaitingGang& waiting) const {
-  return !waiting.ready.empty() && waiting.ready.size() >= NeededBy(id) &&
-         FillRoles(state_, state_.gangs().Get(id), waiting.ready);
+  if (waiting.ready.empty()) return false;
+  if (waiting.ready.size() < NeededBy(id)) return MayStartInParts(id);
+  return FillRoles(state_, state_.gangs().Get(id), waiting.ready);
 }
 
 bool Core::IsIncomplete(GangId id) const {
   if (!state_.gangs().Contains(id)) return false;
   const cluster::Gang& gang = state_.gangs().Get(id);
-  return gang.placed > 0 && NeededBy(id) > 0 && !gang.awaits_object();
+  // A driver whose pods have their places kept waits for nobody but itself.
+  return gang.placed > 0 && NeededBy(id) > 0 && !gang.awaits_object() && !MayStartInParts(id);
 }
 
 std::size_t Core::NeededBy(GangId id) const {
@@ -103,11 +105,12 @@ std::size_t Core::NeededBy(GangId id) const {
 
 void Core::OnListed(Time now) {
   if (std::exchange(listed_, true)) return;
+  KeepExecutorPlaces(now);
   for (std::uint32_t i = 0; i < state_.gangs().id_limit(); ++i) {
     const GangId id{i};
     const Time started = IsIncomplete(id) ? FirstStart(id) : kNever;
     WaitingGang* const waiting = gangs_.Find(id);
-    if (started == kNever || waiting == nullptr) continue;
+    if (started == kNever || waiting == nullptr || AwaitsExecutors(id)) continue;
     const cluster::Gang& gang = state_.gangs().Get(id);
     const framework::GangArgs args = GangArgsOf(gang);
     waiting->found_alone = gang.placed == gang.members.size() && started + args.grace <= now;
@@ -172,19 +175,29 @@ GangPlan Core::PlanNow(GangId gang, GangPlanner& planner) {
 void Core::DecideGang(PodId id, GangId gang, Time now) {
   WaitingGang& waiting = *gangs_.Find(gang);
   GangPlanner planner = MakePlanner();
-  const Loan loan = Lend(waiting.ready);
+  // Fewer are there than it needs: then all of them start, and the places of the others are kept.
+  const std::size_t ready = waiting.ready.size();
+  const bool in_parts = ready < NeededBy(gang) && MayStartInParts(gang);
+  Reservation* const executors =
+      in_parts ? MakeExecutorPlaces(gang, NeededBy(gang) - ready, now) : nullptr;
+  const Loan loan = Lend(waiting.ready, executors != nullptr);
   bool held = false;
-  const GangPlan plan =
-      backfill_ == nullptr ? PlanNow(gang, planner) : PlanGang(id, gang, planner, held, now);
+  GangPlan plan = in_parts               ? planner.Plan(waiting.ready, ready)
+                  : backfill_ == nullptr ? PlanNow(gang, planner)
+                                         : PlanGang(id, gang, planner, held, now);
   if (held) {
     TakeBackLoan(loan);
     return HoldGang(id, gang, plan, now);
   }
-  if (plan.places.empty()) {
-    const GangRoom room = FindRoom(id, gang, planner, now);
+  const bool fits =
+      !plan.places.empty() && (executors == nullptr || PlanExecutors(id, *executors, plan));
+  if (!fits) {
+    const GangRoom room = in_parts ? GangRoom() : FindRoom(id, gang, planner, now);
     TakeBackLoan(loan);
+    if (executors != nullptr) DropExecutorPlaces(gang, now);
     return RefuseGang(id, gang, plan, room, now);
   }
+  if (executors != nullptr) executors->stage = ReservationStage::kHeld;
   SettleLoan(loan, plan.places, now);
   waiting.blocked = {};
   waiting.evicted_at.reset();
@@ -240,6 +253,7 @@ void Core::Depart(PodId id, GangId gang, const GangPlan& plan, Time now) {
   const std::uint64_t number = ++last_departure_;
   Departure& departure = departures_[number];
   departure.gang = gang;
+  RememberExecutors(gang, plan);
   TellGang(gang, GangOutcome::kPlaced, plan.places.size(), now - waiting.since);
   GangBinding& binding = gang_bindings_.try_emplace(gang, GangBinding{waiting.since}).first->second;
   binding.pods += plan.places.size();

@@ -74,7 +74,10 @@ void Core::OnReservation(const k8s::ResourceReservation& object, bool there, Tim
 
 void Core::RemoveReservation(const std::string& key, Time now) {
   for (Reservation::Place& place : reservations_.Find(key)->places) DropHold(place, now);
+  const std::string namespace_ = reservations_.Find(key)->object.meta.namespace_;
+  const std::string group = reservations_.Find(key)->group;
   reservations_.Remove(key);
+  SettleDriven(namespace_, group, now);
 }
 
 void Core::EndReservation(Reservation& reservation, ReservationStage stage, Time now) {
@@ -109,8 +112,20 @@ BeneficiaryNames Core::NamesOf(PodId id) const {
   return out;
 }
 
+std::vector<Reservation*> Core::ReservationsFor(PodId id) {
+  std::vector<Reservation*> out = reservations_.For(NamesOf(id));
+  const GangId gang = state_.gang_of(id);
+  if (out.empty() || !gang.valid() || !IsDriver(state_.label_sets().Get(state_.pod(id).labels))) {
+    return out;
+  }
+  // Fewer places than the gang has pods are for those that the driver makes.
+  const auto minimum = static_cast<std::size_t>(state_.gangs().Get(gang).minimum);
+  std::erase_if(out, [minimum](const Reservation* each) { return each->places.size() < minimum; });
+  return out;
+}
+
 void Core::Use(PodId id, NodeRow row, Time now) {
-  std::vector<Reservation*> all = reservations_.For(NamesOf(id));
+  std::vector<Reservation*> all = ReservationsFor(id);
   if (all.empty()) return;
   // It may be bound now, and all that was needed.
   reservations_due_ = true;
@@ -177,11 +192,12 @@ void Core::ResizeHold(Reservation::Place& place) {
 
 // ---- planning those they are for ----
 
-Core::Loan Core::Lend(std::span<const PodId> pods) {
+Core::Loan Core::Lend(std::span<const PodId> pods, bool always) {
   Loan loan;
+  if (always) loan.mark = state_.Mark();
   if (reservations_.empty()) return loan;
   for (const PodId pod : pods) {
-    for (const Reservation* const reservation : reservations_.For(NamesOf(pod))) {
+    for (const Reservation* const reservation : ReservationsFor(pod)) {
       for (const Reservation::Place& place : reservation->places) {
         if (!place.hold.valid() || !state_.pod(place.hold).node.valid()) continue;
         if (!loan.mark) loan.mark = state_.Mark();
@@ -256,6 +272,7 @@ void Core::SettleReservations(Time now) {
       HoldPlaces(*reservation);
     }
     ReportReservation(*reservation, now);
+    SettleDriven(reservation->object.meta.namespace_, reservation->group, now);
   }
 }
 
@@ -364,6 +381,7 @@ bool SaysTheSame(const std::vector<k8s::Condition>& a, const std::vector<k8s::Co
 }  // namespace
 
 void Core::ReportReservation(Reservation& reservation, Time now) {
+  if (reservation.object.meta.uid.empty()) return;  // it has no object
   std::pair<ReservationStage, std::string> say(reservation.stage, reservation.why);
   if (reservation.said == say) return;
   reservation.said = std::move(say);

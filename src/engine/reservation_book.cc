@@ -132,15 +132,26 @@ void ReservationBook::Remove(const std::string& key) {
   all_.erase(found);
 }
 
-std::vector<Reservation*> ReservationBook::For(const BeneficiaryNames& names) {
-  std::vector<Reservation*> out;
-  const auto add = [&](const std::string& key) {
-    const auto named = by_names_.find(key);
-    if (named == by_names_.end()) return;
-    for (const std::string& each : named->second) out.push_back(&all_.at(each));
+std::vector<std::string> ReservationBook::KeysFor(const BeneficiaryNames& names) const {
+  std::vector<std::string> out;
+  const auto add = [&](const std::string& whose) {
+    const auto named = by_names_.find(whose);
+    if (named != by_names_.end()) out.insert(out.end(), named->second.begin(), named->second.end());
   };
   if (!names.group.empty()) add(GroupKey(names.namespace_, names.group));
   if (!names.app.empty()) add(AppKey(names.namespace_, names.app));
+  return out;
+}
+
+std::vector<Reservation*> ReservationBook::For(const BeneficiaryNames& names) {
+  std::vector<Reservation*> out;
+  for (const std::string& key : KeysFor(names)) out.push_back(&all_.at(key));
+  return out;
+}
+
+std::vector<const Reservation*> ReservationBook::For(const BeneficiaryNames& names) const {
+  std::vector<const Reservation*> out;
+  for (const std::string& key : KeysFor(names)) out.push_back(&all_.at(key));
   return out;
 }
 

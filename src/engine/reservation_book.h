@@ -85,6 +85,7 @@ class ReservationBook {
 
   // Those that the pod may use.
   [[nodiscard]] std::vector<Reservation*> For(const BeneficiaryNames& names);
+  [[nodiscard]] std::vector<const Reservation*> For(const BeneficiaryNames& names) const;
 
   // The pod has a place on a node: takes as much of `wanted` as the places there have, and leaves
   // the rest in it. Gives the places that have less now.
@@ -103,6 +104,8 @@ class ReservationBook {
   bool PopMoments(Time now);
 
  private:
+  [[nodiscard]] std::vector<std::string> KeysFor(const BeneficiaryNames& names) const;
+
   Reservations all_;
   // Keys of reservations by whom they are for: "namespace/g/group", "namespace/a/app".
   std::map<std::string, std::set<std::string>> by_names_;

@@ -1,0 +1,190 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/drivers.h"
+#include "engine/testing/harness.h"
+
+namespace knx::engine {
+namespace {
+
+using cluster::testing::NodeBuilder;
+using cluster::testing::PodBuilder;
+using ::testing::HasSubstr;
+
+TEST(Drivers, AreKnownByTheirLabels) {
+  EXPECT_TRUE(IsDriver({{"spark-role", "driver"}}));
+  EXPECT_TRUE(IsDriver({{"app", "x"}, {"ray.io/node-type", "head"}}));
+  EXPECT_FALSE(IsDriver({{"spark-role", "executor"}}));
+  EXPECT_FALSE(IsDriver({{"ray.io/node-type", "worker"}}));
+  EXPECT_FALSE(IsDriver({}));
+}
+
+TEST(Drivers, SayWhatTheirExecutorsAskFor) {
+  const auto read = ReadExecutorResources("memory=8Gi,cpu=500m");
+  ASSERT_TRUE(read);
+  EXPECT_EQ(*read,
+            (k8s::ResourceList{{"cpu", k8s::Quantity::FromMilli(500)},
+                               {"memory", k8s::Quantity::FromUnits(std::int64_t{8} << 30)}}));
+  for (const std::string_view bad :
+       {"", "cpu", "=1", "cpu=", "cpu=much", "cpu=-1", "cpu=1,cpu=2", "cpu=0", "cpu=1,,memory=1"}) {
+    EXPECT_FALSE(ReadExecutorResources(bad)) << bad;
+  }
+}
+
+class DriverTest : public ::testing::Test {
+ protected:
+  void Node(const std::string& name, const std::string& cpu) {
+    harness_.Node(NodeBuilder(name).Has("cpu", cpu).Has("memory", "64Gi").Has("pods", "110"));
+  }
+  static k8s::Pod Driver(const std::string& executor = "", const std::string& name = "driver") {
+    k8s::Pod pod = Member(name, "1").Label("spark-role", "driver");
+    if (!executor.empty()) {
+      pod.meta.annotations = {{"scheduling.kubenexus.io/executor-resources", executor}};
+    }
+    return pod;
+  }
+  static PodBuilder Member(const std::string& name, const std::string& cpu = "2") {
+    return PodBuilder(name)
+        .Asks("cpu", cpu)
+        .Label("pod-group.scheduling.kubenexus.io/name", "spark")
+        .Label("pod-group.scheduling.kubenexus.io/min-available", "4");
+  }
+  static PodBuilder Other(const std::string& name, const std::string& cpu) {
+    return PodBuilder(name).Asks("cpu", cpu);
+  }
+  std::int64_t UsedOn(const std::string& node) {
+    const cluster::State& state = harness_.engine().state();
+    return state.nodes().requested(cluster::kCpu)[state.nodes().Find(node)] / 1000;
+  }
+  void TearDown() override {
+    EXPECT_EQ(harness_.engine().Verify().value_or("equal"), "equal");
+    EXPECT_EQ(harness_.engine().VerifyCaches().value_or("equal"), "equal");
+  }
+  testing::Harness harness_{{}, testing::ReservingProfiles()};
+};
+
+TEST_F(DriverTest, StartsFirstWithThePlacesOfItsExecutorsKept) {
+  Node("a", "8");
+  harness_.Pod(Driver("cpu=2"));
+  harness_.ScheduleAndBind();
+  EXPECT_EQ(harness_.NodeOf("driver"), "a");
+  EXPECT_EQ(UsedOn("a"), 7);
+  harness_.Pod(Other("other", "2"));
+  harness_.ScheduleAndBind();
+  EXPECT_EQ(harness_.NodeOf("other"), "") << "the room is the executors'";
+  // They come one by one and start as they come: nobody can take their places.
+  for (const std::string name : {"e0", "e1", "e2"}) {
+    harness_.Pod(Member(name));
+    harness_.ScheduleAndBind();
+    EXPECT_EQ(harness_.NodeOf(name), "a");
+    EXPECT_EQ(UsedOn("a"), 7);
+  }
+}
+
+TEST_F(DriverTest, DoesNotStartWithoutRoomForItsExecutors) {
+  Node("a", "6");
+  harness_.Pod(Driver("cpu=2"));
+  harness_.ScheduleAndBind();
+  EXPECT_EQ(harness_.NodeOf("driver"), "");
+  EXPECT_THAT(harness_.Why("driver"), HasSubstr("no room for place 00002"));
+  EXPECT_EQ(UsedOn("a"), 0) << "what does not fit holds nothing";
+  Node("b", "2");
+  harness_.Pass(Duration::Seconds(12));
+  EXPECT_NE(harness_.NodeOf("driver"), "");
+  EXPECT_EQ(UsedOn("a") + UsedOn("b"), 7);
+}
+
+TEST_F(DriverTest, IsAllThatIsNeededWhenNobodyKnowsItsExecutors) {
+  Node("a", "8");
+  harness_.Pod(Driver());
+  harness_.ScheduleAndBind();
+  EXPECT_EQ(harness_.NodeOf("driver"), "a");
+  EXPECT_EQ(UsedOn("a"), 1);
+  // The others then start as a whole.
+  harness_.Pod(Member("e0"));
+  harness_.Pod(Member("e1"));
+  harness_.ScheduleAndBind();
+  EXPECT_EQ(harness_.NodeOf("e0"), "");
+  harness_.Pod(Member("e2"));
+  harness_.ScheduleAndBind();
+  EXPECT_EQ(harness_.NodeOf("e0"), "a");
+  // The next one of that name is likely to be like it.
+  for (const std::string name : {"driver", "e0", "e1", "e2"}) harness_.PodGone(name);
+  harness_.Pod(Driver("", "again"));
+  harness_.ScheduleAndBind();
+  EXPECT_EQ(harness_.NodeOf("again"), "a");
+  EXPECT_EQ(UsedOn("a"), 7);
+}
+
+TEST_F(DriverTest, UsesTheReservationThatIsThere) {
+  Node("a", "4");
+  k8s::ResourceReservation made;
+  made.meta.namespace_ = "default";
+  made.meta.name = made.meta.uid = "spark";
+  made.meta.created = harness_.now();
+  made.pod_group = "spark";
+  for (const std::string name : {"0", "1", "2"}) {
+    made.places.push_back({name, "", {{"cpu", k8s::Quantity::FromUnits(2)}}});
+  }
+  harness_.Object(made);
+  harness_.Pod(Driver());
+  harness_.ScheduleAndBind();
+  EXPECT_EQ(harness_.NodeOf("driver"), "") << "its executors have no places yet";
+  Node("b", "3");
+  harness_.Pass(Duration::Seconds(12));
+  EXPECT_NE(harness_.NodeOf("driver"), "");
+  EXPECT_EQ(UsedOn("a") + UsedOn("b"), 7);
+  harness_.Pod(Member("e0"));
+  harness_.ScheduleAndBind();
+  EXPECT_NE(harness_.NodeOf("e0"), "");
+  EXPECT_EQ(UsedOn("a") + UsedOn("b"), 7);
+}
+
+TEST_F(DriverTest, WhoGoesTakesThePlacesAlong) {
+  Node("a", "8");
+  harness_.Pod(Driver("cpu=2"));
+  harness_.Pod(Other("other", "2"));
+  harness_.ScheduleAndBind();
+  EXPECT_EQ(UsedOn("a"), 7);
+  harness_.PodGone("driver");
+  harness_.Pass(Duration::Seconds(12));
+  EXPECT_EQ(harness_.NodeOf("other"), "a");
+  EXPECT_EQ(UsedOn("a"), 2);
+}
+
+TEST_F(DriverTest, ThePlacesAreKeptForSoLong) {
+  Node("a", "8");
+  harness_.Pod(Driver("cpu=2"));
+  harness_.ScheduleAndBind();
+  harness_.Pass(Duration::Minutes(10));
+  EXPECT_EQ(UsedOn("a"), 1);
+}
+
+TEST_F(DriverTest, ASchedulerThatStartsKeepsThemToo) {
+  Node("a", "8");
+  k8s::Pod driver = Driver("cpu=2");
+  driver.spec.node_name = "a";
+  driver.status.start_time = harness_.now() - Duration::Minutes(4);
+  harness_.Pod(driver);
+  k8s::Pod first = Member("e0").On("a");
+  first.status.start_time = harness_.now() - Duration::Seconds(5);
+  harness_.Pod(first);
+  harness_.Pod(Member("e1"));
+  harness_.Listed();
+  harness_.ScheduleAndBind();
+  EXPECT_EQ(harness_.NodeOf("e1"), "a");
+  EXPECT_EQ(UsedOn("a"), 7) << "the third is still to come";
+  harness_.Pass(Duration::Minutes(6));
+  EXPECT_EQ(UsedOn("a"), 5);
+}
+
+TEST_F(DriverTest, WhatItSaysWronglyIsSaid) {
+  Node("a", "8");
+  harness_.Pod(Driver("many"));
+  harness_.ScheduleAndBind();
+  EXPECT_EQ(harness_.NodeOf("driver"), "a");
+  EXPECT_THAT(harness_.notes(), ::testing::Contains(HasSubstr("says many, which is not like")));
+}
+
+}  // namespace
+}  // namespace knx::engine
