@@ -140,7 +140,7 @@ test-protobuf: ## random objects, written by Kubernetes' own code as JSON and as
 test-control-plane: control-plane oracle ## start bin/knx-control-plane, schedule pods in it, and see that nothing is left running
 	@python3 -B tests/control_plane/control_plane_test.py
 
-LIVE = live scenarios gangs texts pages leader extender faults storm many_pods overcommit
+LIVE = live scenarios gangs reservations texts pages leader extender faults storm many_pods overcommit
 
 .PHONY: test-live
 test-live: control-plane ## kubenexus-scheduler on a real API server: words, gangs, pages, leaders, extenders, faults, storms, many pods, two schedulers (LIVE="leader faults")
