@@ -126,7 +126,7 @@ bool Backfill::AllStand(const Waiter& waiter, const Places& places, Time now) {
   for (const auto& [pod, row] : places) {
     if (!state_.pod(pod).node.valid()) state_.Assume(pod, row);
     // Where its room is taken already the future has an end for it, of a pod that has not begun.
-    std::erase_if(steps, [&, pod = pod](const Step& step) { return step.pod == pod; });
+    std::erase_if(steps, [who = pod](const Step& step) { return step.pod == who; });
     if (run > Duration{}) steps.push_back({now + run, Step::Kind::kEnd, pod});
   }
   std::stable_sort(steps.begin(), steps.end());
