@@ -13,8 +13,8 @@ namespace {
 
 using cluster::testing::NodeBuilder;
 using cluster::testing::PodBuilder;
-using ::testing::IsEmpty;
 using testing::Budget;
+using ::testing::IsEmpty;
 using testing::Node;
 using testing::On;
 using testing::Wants;
