@@ -164,7 +164,7 @@ const Promise* Backfill::Refuse(const Waiter& waiter, Time now) {
   }
   // Those who were promised a start after it come after it: where its own moves, theirs do.
   const auto place = static_cast<std::size_t>(own - promises_.begin());
-  const Promise before = *own;
+  const Promise before = std::move(*own);
   const std::vector<Promise> after(own + 1, promises_.end());
   promises_.resize(place);
   const bool given = give(waiter, before.first);
