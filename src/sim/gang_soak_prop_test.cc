@@ -54,7 +54,7 @@ class GangLife {
     int members = 0, minimum = 0, cpus = 0;
   };
   struct Progress {
-    int made = 0, started = 0;
+    int made = 0, started = 0, waiting = 0;
   };
 
   // Two bindings of a wave fail.
@@ -109,14 +109,17 @@ class GangLife {
     for (const auto& [key, pod] : cluster_.store().All<k8s::Pod>()) {
       const std::string& name = pod->meta.labels.back().second;
       Progress& gang = progress[name];
+      const bool waits = pod->spec.node_name.empty();
+      if (!waits && !IsFinished(*pod)) free[pod->spec.node_name] -= gangs_[name].cpus;
+      // Who was asked to go takes its time, and nobody makes it again.
+      if (pod->meta.deleted) continue;
       ++gang.made;
-      if (pod->spec.node_name.empty()) {
-        waiting_cpus_ += gangs_[name].cpus;
-        continue;
-      }
-      ++gang.started;
-      ++started;
-      if (!IsFinished(*pod)) free[pod->spec.node_name] -= gangs_[name].cpus;
+      ++(waits ? gang.waiting : gang.started);
+      if (!waits) ++started;
+    }
+    for (const auto& [name, gang] : progress) {
+      const Gang& wanted = gangs_[name];
+      if (gang.made >= wanted.minimum) waiting_cpus_ += gang.waiting * wanted.cpus;
     }
     LookForHalves(progress);
     LookForIdleRoom(progress, free, started);
