@@ -24,6 +24,8 @@ constexpr Duration kFirstWait = Duration::Milliseconds(20), kLongestWait = Durat
 constexpr Duration kWaitForCredentials = Duration::Milliseconds(100);
 constexpr int kMostCredentialWaits = 600;
 constexpr int kMostDoublings = 10;
+// So many calls on their way keep a server busy for far longer than answers are left unread then.
+constexpr std::size_t kManyCalls = 64;
 constexpr std::string_view kMayNotSend = "this process may not write any more";
 constexpr int kStatusUnauthorized = 401, kStatusForbidden = 403, kStatusNotFound = 404,
               kStatusConflict = 409, kStatusTooMany = 429, kStatusServerError = 500;
@@ -158,6 +160,11 @@ ApiClient::ApiClient(net::EventLoop& loop, Options options)
                                                  .timing = options_.timing});
 }
 
+ApiClient::~ApiClient() {
+  *alive_ = false;
+  if (busy_) loop_.EndBusy();
+}
+
 net::Endpoint ApiClient::Guarded(net::Endpoint endpoint) const {
   endpoint.may_send = [this] { return MayWrite(); };
   return endpoint;
@@ -196,11 +203,18 @@ void ApiClient::OnRefused(std::uint64_t generation) const {
 }
 
 void ApiClient::Send(Call call, Done done) {
-  ++(call.urgent ? urgent_calls_ : patient_calls_);
+  CountCall(call.urgent, 1);
   RateLimit& limit = call.urgent ? urgent_limit_ : patient_limit_;
   const auto attempt = std::make_shared<Attempt>(Attempt{std::move(call), std::move(done)});
   const Duration wait = limit.Take(net::EventLoop::Now());
   wait > Duration{} ? SendAfter(wait, attempt) : Send(attempt);
+}
+
+void ApiClient::CountCall(bool urgent, int more) {
+  (urgent ? urgent_calls_ : patient_calls_) += static_cast<std::size_t>(more);
+  const bool busy = urgent_calls_ + patient_calls_ >= kManyCalls;
+  if (busy == std::exchange(busy_, busy)) return;
+  busy ? loop_.BeginBusy() : loop_.EndBusy();
 }
 
 void ApiClient::SendAfter(Duration wait, const std::shared_ptr<Attempt>& attempt) {
@@ -210,7 +224,7 @@ void ApiClient::SendAfter(Duration wait, const std::shared_ptr<Attempt>& attempt
 }
 
 void ApiClient::Finish(const std::shared_ptr<Attempt>& attempt, Result<Response> response) {
-  --(attempt->call.urgent ? urgent_calls_ : patient_calls_);
+  CountCall(attempt->call.urgent, -1);
   attempt->done(std::move(response));
 }
 

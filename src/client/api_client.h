@@ -68,7 +68,7 @@ class ApiClient {
     bool lists_by_pages = false;
   };
   ApiClient(net::EventLoop& loop, Options options);
-  ~ApiClient() { *alive_ = false; }
+  ~ApiClient();
   ApiClient(const ApiClient&) = delete;
   ApiClient& operator=(const ApiClient&) = delete;
 
@@ -127,6 +127,7 @@ class ApiClient {
   void Send(const std::shared_ptr<Attempt>& attempt);
   void SendAfter(Duration wait, const std::shared_ptr<Attempt>& attempt);
   void Finish(const std::shared_ptr<Attempt>& attempt, Result<Response> response);
+  void CountCall(bool urgent, int more);
   [[nodiscard]] bool MayWrite() const;
   [[nodiscard]] bool MaySend(const Call& call) const;
   [[nodiscard]] net::Endpoint Guarded(net::Endpoint endpoint) const;
@@ -147,6 +148,7 @@ class ApiClient {
   RateLimit urgent_limit_, patient_limit_;
   TroubleLog troubles_;
   std::size_t urgent_calls_ = 0, patient_calls_ = 0;
+  bool busy_ = false;  // with many calls
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::size_t kEventsAtOnce = 64;
 constexpr int kNumberShift = 32;
+constexpr Duration kRoundWhileBusy = Duration::Milliseconds(5);
 
 std::uint32_t ToEpoll(std::uint32_t readiness) {
   return ((readiness & kReadable) != 0 ? std::uint32_t{EPOLLIN} : 0U) |
@@ -155,6 +156,13 @@ int EventLoop::WaitMilliseconds() const {
       std::clamp<std::int64_t>((ns + kMillisecond - 1) / kMillisecond, 0, INT_MAX));
 }
 
+void EventLoop::Rest(Time since) const {
+  const Duration left = since + kRoundWhileBusy - Now();
+  if (left <= Duration{}) return;
+  const timespec wait{.tv_sec = 0, .tv_nsec = left.ns};
+  nanosleep(&wait, nullptr);
+}
+
 void EventLoop::Run() {
   stopped_ = false;
   thread_ = std::this_thread::get_id();
@@ -163,6 +171,7 @@ void EventLoop::Run() {
     const int count =
         epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), WaitMilliseconds());
     KNX_CHECK(count >= 0 || errno == EINTR, "the event loop cannot wait");
+    const Time began = Now();
     for (int i = 0; i < count; ++i) {
       const epoll_event& event = events[static_cast<std::size_t>(i)];
       const auto found = watched_.find(static_cast<int>(event.data.u64 & UINT32_MAX));
@@ -175,6 +184,7 @@ void EventLoop::Run() {
     }
     FireTimers();
     DoPosted();
+    if (busy_ > 0 && own_posts_.empty() && !stopped_) Rest(began);
   }
   thread_ = std::thread::id{};
 }

@@ -76,6 +76,12 @@ class EventLoop {
   void Cancel(TimerId timer);
   [[nodiscard]] static Time Now();
 
+  // While somebody is busy, descriptors are looked at every few milliseconds instead of at once: so
+  // much is on its way then that nobody waits for a single answer, and to be woken for each costs
+  // us and the other side more than to do them.
+  void BeginBusy() { ++busy_; }
+  void EndBusy() { --busy_; }
+
  private:
   struct Descriptors {
     int epoll = -1, wake = -1;
@@ -84,6 +90,7 @@ class EventLoop {
   explicit EventLoop(const Descriptors& descriptors);
   void Tell(int operation, int descriptor, std::uint32_t readiness);
   void FireTimers();
+  void Rest(Time since) const;
   void DoPosted();
   [[nodiscard]] int WaitMilliseconds() const;
 
@@ -100,6 +107,7 @@ class EventLoop {
   std::atomic<std::thread::id> thread_;           // that runs the loop
   std::vector<std::function<void()>> own_posts_;  // of that thread: nobody has to be woken for them
   bool stopped_ = false;
+  int busy_ = 0;
 };
 
 }  // namespace knx::net

@@ -43,6 +43,27 @@ TEST(EventLoop, FiresTimersInOrderOfTimeAndThoseOfOneTimeInOrderOfAsking) {
   EXPECT_EQ(order, "0ac");
 }
 
+TEST(EventLoop, LooksLessOftenWhileSomebodyIsBusy) {
+  EventLoop loop;
+  const Pipe pipe;
+  pipe.Fill();
+  int left = 0;
+  loop.Watch(pipe.ends[0], kReadable, [&](std::uint32_t) {
+    if (--left == 0) loop.Stop();
+  });
+  const auto time_for = [&](int looks) {
+    left = looks;
+    const Time began = EventLoop::Now();
+    loop.Run();
+    return EventLoop::Now() - began;
+  };
+  loop.BeginBusy();
+  EXPECT_GE(time_for(5), Duration::Milliseconds(20));
+  loop.EndBusy();
+  EXPECT_LT(time_for(1000), Duration::Seconds(4));
+  loop.Unwatch(pipe.ends[0]);
+}
+
 TEST(EventLoop, ATimerFartherAwayThanTimeItselfDoesNotOverflow) {
   EventLoop loop;
   const auto never = loop.After(Duration{INT64_MAX}, [] { FAIL(); });
