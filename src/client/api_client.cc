@@ -178,6 +178,10 @@ bool ApiClient::MaySend(const Call& call) const {
   return Reads(call) || (MayWrite() && (!call.wanted || call.wanted()));
 }
 
+void ApiClient::ExpectWrites() {
+  if (writes_ && MayWrite()) writes_->Prepare();
+}
+
 void ApiClient::StopSending() {
   stopped_ = true;
   writes_.reset();

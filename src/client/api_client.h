@@ -96,6 +96,8 @@ class ApiClient {
   // For calls of which only matters whether the server did it.
   void Send(Call call, std::function<void(const Status& outcome)> done);
 
+  // Something will have to be changed soon: opens a connection for that ahead of time.
+  void ExpectWrites();
   // From now on connections are made to this one, for example with another certificate.
   void Replace(const net::Endpoint& endpoint);
 

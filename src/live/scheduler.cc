@@ -66,6 +66,7 @@ engine::EngineOptions Scheduler::ObservedOptions() {
 
 void Scheduler::Lead() {
   leading_ = true;
+  if (options_.shadow == nullptr) api_.ExpectWrites();
   if (reflectors_.empty()) return Start();
   up_to_date_ = false;
   for (const auto& reflector : reflectors_) reflector->TellAnew();

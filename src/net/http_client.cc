@@ -62,6 +62,10 @@ void HttpClient::Cancel(RequestId id) {
   }
 }
 
+void HttpClient::Prepare() {
+  if (links_.empty()) OpenAnother();
+}
+
 void HttpClient::Replace(Endpoint endpoint) {
   options_.endpoint = std::move(endpoint);
   for (Link& link : links_) link.outdated = true;

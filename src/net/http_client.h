@@ -42,6 +42,8 @@ class HttpClient {
   RequestId Send(Request request, std::unique_ptr<ResponseSink> sink);
   // The sink hears nothing more, and goes away soon: it may be the one who calls this.
   void Cancel(RequestId id);
+  // Opens the first connection before there is a request for it.
+  void Prepare();
   // From now on connections are made to this one; those that are there are used until their
   // requests are answered. For a client who has become another.
   void Replace(Endpoint endpoint);

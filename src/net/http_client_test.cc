@@ -40,6 +40,16 @@ TEST_F(HttpClientTest, WhatIsNotWantedAnyMoreIsNotSent) {
   EXPECT_EQ(first->error, "not sent: somebody else was faster");
 }
 
+TEST_F(HttpClientTest, AConnectionThatWasPreparedTakesTheFirstRequest) {
+  Serve({}, [&](const Asked& asked) { server_->Answer(asked, 200, ""); });
+  Connect(2);
+  client_->Prepare();
+  client_->Prepare();
+  ASSERT_TRUE(RunUntil(loop_, [&] { return server_->connected() == 1; }));
+  ASSERT_TRUE(Done({Get("/")}));
+  EXPECT_EQ(server_->connected(), 1U);
+}
+
 TEST_F(HttpClientTest, CarriesARequestThereAndItsAnswerBack) {
   Asked got;
   Serve({}, [&](const Asked& asked) {
