@@ -60,8 +60,9 @@ class Observer {
   virtual ~Observer() = default;
   virtual void OnAttempt(const cluster::State& /*state*/, const EndedAttempt& /*attempt*/) {}
   virtual void OnQueued(QueuePlace /*place*/, framework::EventKind /*why*/) {}
-  // A pod, or a gang, has waited for so long that it is taken before others of its priority.
-  virtual void OnStarved() {}
+  // A pod, or the gang for which it stands, has waited for so long that it is taken before others
+  // of its priority.
+  virtual void OnStarved(cluster::PodId /*pod*/) {}
   // Something happened that may make waiting pods fit.
   virtual void OnEvent(framework::EventKind /*kind*/) {}
   // A pod fits nowhere, and it was looked for others to go: so many, or none that would help.

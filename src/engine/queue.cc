@@ -225,7 +225,7 @@ void Queue::Advance(Time now) {
        first != kNoRecord && places_->at(first).starves_at <= now;
        first = places_->first_starving()) {
     places_->Starve(first);
-    if (observer_ != nullptr) observer_->OnStarved();
+    if (observer_ != nullptr) observer_->OnStarved(places_->at(first).pod);
   }
   const auto over = [&](std::uint32_t first) {
     return first != kNoRecord && places_->at(first).backoff_until <= now;
@@ -338,10 +338,11 @@ void Queue::LeaveWaiting(std::uint32_t record, Reaction reaction, EventKind why,
 }
 
 void Queue::RefreshSeniority(std::uint32_t record, Time now) {
-  const std::optional<Seniority> seniority = judge_.SeniorityOf(places_->at(record).pod);
+  const PodId pod = places_->at(record).pod;
+  const std::optional<Seniority> seniority = judge_.SeniorityOf(pod);
   if (!seniority) return;
   const bool starves = places_->SetSeniority(record, *seniority, now);
-  if (starves && observer_ != nullptr) observer_->OnStarved();
+  if (starves && observer_ != nullptr) observer_->OnStarved(pod);
 }
 
 void Queue::TellArrived(std::uint32_t record, EventKind why) const {

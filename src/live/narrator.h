@@ -54,7 +54,7 @@ class Narrator final : public engine::Observer {
   void OnQueued(engine::QueuePlace place, framework::EventKind why) override {
     metrics_.Queued(place, why);
   }
-  void OnStarved() override { metrics_.Starved(); }
+  void OnStarved(cluster::PodId pod) override { metrics_.Starved(pod); }
   void OnEvent(framework::EventKind kind) override {
     if (!event_) event_ = kind;
   }

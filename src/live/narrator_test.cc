@@ -108,6 +108,35 @@ TEST_F(NarratorTest, SaysAndCountsWhatBecomesOfGangs) {
   metrics_.ReadFrom(nullptr);
 }
 
+TEST_F(NarratorTest, CountsGangsThatHaveWaitedForTooLong) {
+  engine::testing::Harness harness(Options(&narrator_), engine::testing::GangProfiles());
+  metrics_.ReadFrom(&harness.engine());
+  harness.Node(NodeBuilder("n").Has("cpu", "1").Has("pods", "10"));
+  for (const std::string name : {"a", "b"}) {
+    harness.Pod(PodBuilder(name)
+                    .Asks("cpu", "1")
+                    .Label("pod-group.scheduling.kubenexus.io/name", "train")
+                    .Label("pod-group.scheduling.kubenexus.io/min-available", "2"));
+  }
+  harness.Schedule();
+  harness.Pass(Duration::Seconds(59));
+  const Labels where = {{"namespace", "default"}};
+  EXPECT_EQ(Value("kubenexus_gang_starvation_preventions_total", where), std::nullopt);
+  harness.Pass(Duration::Seconds(2));
+  harness.Node(NodeBuilder("m").Has("cpu", "1").Has("pods", "10"));
+  harness.Pass(Duration::Seconds(20));
+  EXPECT_EQ(Value("kubenexus_gang_starvation_preventions_total", where), 1) << "once for all of it";
+  EXPECT_EQ(Value("kubenexus_starvation_preventions_total"), 1);
+  harness.Pod(PodBuilder("single").Asks("cpu", "1"));
+  harness.Schedule();
+  harness.Pass(Duration::Seconds(61));
+  harness.Node(NodeBuilder("o").Has("cpu", "1").Has("pods", "10"));
+  harness.Pass(Duration::Seconds(20));
+  EXPECT_EQ(Value("kubenexus_gang_starvation_preventions_total", where), 1);
+  EXPECT_EQ(Value("kubenexus_starvation_preventions_total"), 2);
+  metrics_.ReadFrom(nullptr);
+}
+
 TEST_F(NarratorTest, SaysNothingOfAGangThatIsNoneAnyMoreWhenItsPodsAreBound) {
   engine::testing::Harness harness(Options(&narrator_), engine::testing::GangProfiles());
   harness.Node(NodeBuilder("n").Has("cpu", "2").Has("pods", "10"));

@@ -179,6 +179,11 @@ inline constexpr MetricSpec kStarved{
     "kubenexus_starvation_preventions_total", kCounter,
     "Pods and gangs that had waited for so long that they were put before others of their "
     "priority."};
+inline constexpr MetricSpec kStarvedGangs{
+    "kubenexus_gang_starvation_preventions_total",
+    kCounter,
+    "Gangs that had waited for so long that they were put before others of their priority.",
+    {"namespace"}};
 inline constexpr MetricSpec kWaitingMembers{
     "kubenexus_waiting_pods", kGauge, "Members of gangs that wait for a place.", {"namespace"}};
 inline constexpr MetricSpec kReservations{"kubenexus_resource_reservations",

@@ -206,6 +206,14 @@ void SchedulerMetrics::GangEnded(std::string_view namespace_, const engine::Gang
   gang_waiting_.With({where}).Observe(report.waited.seconds());
 }
 
+void SchedulerMetrics::Starved(cluster::PodId pod) {
+  starved_.Add();
+  if (engine_ == nullptr) return;
+  const cluster::State& state = engine_->state();
+  if (!state.gang_of(pod).valid()) return;
+  starved_gangs_.With({namespaces_.Name(state.words().Text(state.pod(pod).namespace_))}).Add();
+}
+
 void SchedulerMetrics::Backfilled(const engine::BackfillReport& report) {
   constexpr std::string_view kOutcomes[] = {"promised", "started", "passed", "held"};
   backfill_decisions_.With({kOutcomes[static_cast<std::size_t>(report.outcome)]}).Add();

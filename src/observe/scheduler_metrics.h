@@ -55,7 +55,7 @@ class SchedulerMetrics {
   void GangEnded(std::string_view namespace_, const engine::GangReport& report);
   void Backfilled(const engine::BackfillReport& report);
   void BoundByOthers() { foreign_binds_.Add(); }
-  void Starved() { starved_.Add(); }
+  void Starved(cluster::PodId pod);
   void Overcommitted() { overcommits_.Add(); }
 
   // ---- what happens around it ----
@@ -128,6 +128,7 @@ class SchedulerMetrics {
   Counter& overcommits_ = registry_.AddCounter(table::kOvercommits).With();
   Counter& foreign_binds_ = registry_.AddCounter(table::kForeignBinds).With();
   Counter& starved_ = registry_.AddCounter(table::kStarved).With();
+  ValueFamily<Counter>& starved_gangs_ = registry_.AddCounter(table::kStarvedGangs);
   Counter& events_dropped_ = registry_.AddCounter(table::kEventsDropped).With();
   Histogram& loop_lag_ = registry_.AddHistogram(table::kLoopLag).With();
   ValueFamily<Gauge>& build_info_ = registry_.AddGauge(table::kBuildInfo);

@@ -30,6 +30,13 @@ kind: KubeSchedulerConfiguration
 """
 
 
+GANG_PROFILE = """profiles:
+  - schedulerName: gangs
+    plugins: {multiPoint: {enabled: [{name: Coscheduling}, {name: ResourceReservation},
+                                     {name: GangPreemption}, {name: BackfillScoring}]}}
+"""
+
+
 class Serving(Scheduler):
     """A daemon with its pages on a port of loopback."""
 
@@ -100,6 +107,28 @@ class Pages(unittest.TestCase):
                           daemon.get("/metrics/resources", token=self.admin)[1])
             config = json.loads(daemon.get("/configz", token=self.admin)[1])["componentconfig"]
             self.assertEqual(config["profiles"][0]["schedulerName"], "default-scheduler")
+
+    def test_gangs_reservations_and_promises_are_counted(self):
+        config = self.plane.folder / "gangs.yaml"
+        config.write_text(CONFIGURATION + GANG_PROFILE, "ascii")
+        ours = "pod-group.scheduling.kubenexus.io"
+        with Serving(self.plane, f"--config={config}") as daemon:
+            self.wait_until_ready(daemon)
+            for i in range(2):
+                member = pod(f"member{i}", schedulerName="gangs")
+                member["metadata"]["labels"] = {f"{ours}/name": "train",
+                                                f"{ours}/min-available": "2"}
+                self.plane.create(PODS, member)
+            self.plane.wait_for(f"{PODS}/member1", lambda p: p["spec"].get("nodeName"))
+            for line in (
+                    'gang_scheduling_decisions_total{outcome="success",namespace="default"} 1',
+                    'pod_group_size_sum{namespace="default"} 2',
+                    'gang_waiting_time_seconds_count{namespace="default"} 1',
+                    'gang_completion_latency_seconds_count{namespace="default",gang_size="1-8"} 1',
+                    'starvation_preventions_total 0',
+                    'backfill_next_start_timestamp_seconds 0'):
+                self.wait_until(lambda text=line: f"\nkubenexus_{text}\n" in daemon.get(
+                    "/metrics", token=self.admin)[1])
 
     def test_who_has_the_role_of_the_example_may_read_metrics_and_nothing_else(self):
         for text in documents_of(METRICS_READER.read_text("utf-8")):
