@@ -23,6 +23,7 @@ Core::Core(EngineOptions options, std::vector<framework::Profile> profiles)
   for (std::size_t i = 0; i < profiles_.size() && !reserving_; ++i) {
     if (profiles_[i].reservations) reserving_ = i;
   }
+  if (reserving_) placer_.SetSpared([this](PodId id) { return IsForming(id); });
   SwitchOnBackfill();
 }
 

@@ -255,6 +255,14 @@ class Core {
   std::vector<cluster::PodId> RestOfGangs(cluster::PodId preemptor,
                                           const std::vector<cluster::PodId>& victims);
   GangRoom FindRoom(cluster::PodId id, cluster::GangId gang, GangPlanner& planner, Time now);
+  // The same for a driver, with those that are there and, unless nullptr, places for the others.
+  GangRoom FindRoomInParts(cluster::PodId id, cluster::GangId gang, const Reservation* executors,
+                           Time now);
+  [[nodiscard]] bool MayMakeRoom(cluster::PodId id, const WaitingGang& waiting, Time now);
+  GangRoom FindRoomFor(std::span<const cluster::PodId> comers, std::size_t needed,
+                       cluster::GangId gang, GangPlanner& planner);
+  // Who judges where the pod, or what stands for one to come, may be.
+  [[nodiscard]] const framework::Profile& JudgeOf(cluster::PodId id);
   // Who has to go for which of the members.
   [[nodiscard]] std::vector<std::pair<cluster::PodId, Placement>> Shares(const GangRoom& room);
 
@@ -296,8 +304,7 @@ class Core {
   [[nodiscard]] BeneficiaryNames NamesOf(cluster::PodId id) const;
   // Those that the pod may use.
   [[nodiscard]] std::vector<Reservation*> ReservationsFor(cluster::PodId id);
-  // `always`: the plan can be taken back even if nothing is lent for it.
-  Loan Lend(std::span<const cluster::PodId> pods, bool always = false);
+  Loan Lend(std::span<const cluster::PodId> pods);
   void TakeBackLoan(const Loan& loan);
   // The plan stays: those who have a place by it use what is theirs, and the rest is held again.
   void SettleLoan(const Loan& loan,
@@ -337,10 +344,20 @@ class Core {
   [[nodiscard]] bool MayStartInParts(cluster::GangId id) const;
   // Its driver runs, and the places of those that it has yet to make are kept.
   [[nodiscard]] bool AwaitsExecutors(cluster::GangId id) const;
+  // A driver that runs, and whose gang has yet to get its minimum, for which room is kept. Nobody
+  // is to evict it: its executors would come to nothing.
+  [[nodiscard]] bool IsForming(cluster::PodId id) const;
   // Places for so many that the driver has yet to make; nullptr: nobody knows what they are like,
   // or they are reserved already. They have yet to be planned.
   Reservation* MakeExecutorPlaces(cluster::GangId id, std::size_t count, Time since);
   void DropExecutorPlaces(cluster::GangId id, Time now);
+  // Those for which room was being made.
+  void DropUnheldPlaces(cluster::GangId id, Time now);
+  // They are where they are to be.
+  void HoldExecutorPlaces(cluster::PodId driver, const GangPlan& plan, Reservation& executors);
+  // There is no room for all: where it is made, it is kept from others; otherwise nothing is kept.
+  void AwaitExecutorRoom(cluster::PodId id, cluster::GangId gang, Reservation& executors,
+                         const GangRoom& room, Time now);
   // False: there is no room for them, and none for the plan.
   bool PlanExecutors(cluster::PodId id, Reservation& executors, GangPlan& plan);
   // What is held for a gang with a driver has changed.

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "cluster/reservation_hold.h"
 #include "engine/core.h"
+#include "k8s/drivers.h"
 #include "k8s/names.h"
 
 namespace knx::engine {
@@ -16,12 +18,15 @@ using cluster::PodId;
 // ---- who drives what ----
 
 void Core::NoteDriver(PodId id, const k8s::Pod& pod, Time now) {
-  if (!reserving_ || !IsDriver(pod.meta.labels)) return;
+  if (!reserving_ || !k8s::IsDriver(pod.meta.labels)) return;
   const GangId gang = GangOf(id);
   if (!gang.valid() || drivers_.Of(gang) != nullptr) return;
   const BeneficiaryNames whose = NamesOfGang(gang);
   // No object can be called so.
-  Drivers::Driver driver{id, {}, fmt::format("{}/executors of {}", whose.namespace_, whose.group)};
+  Drivers::Driver driver{id,
+                         {},
+                         fmt::format("{}/executors of {}", whose.namespace_, whose.group),
+                         JobOf(pod.meta, GangName(state_, gang))};
   for (const auto& [key, value] : pod.meta.annotations) {
     if (key != names::kExecutorResources) continue;
     if (const auto asked = ReadExecutorResources(value)) {
@@ -33,7 +38,7 @@ void Core::NoteDriver(PodId id, const k8s::Pod& pod, Time now) {
                             key, value));
     }
   }
-  if (driver.executor.empty()) driver.executor = drivers_.Recall(GangName(state_, gang));
+  if (driver.executor.empty()) driver.executor = drivers_.Recall(driver.job);
   drivers_.Set(gang, std::move(driver));
   SettleGang(gang, now);
 }
@@ -54,7 +59,7 @@ void Core::RememberExecutors(GangId gang, const GangPlan& plan) {
   for (const auto& [pod, row] : plan.places) {
     if (pod == driver->pod) continue;
     const auto requests = state_.usage_of(pod).requests;
-    return drivers_.Remember(GangName(state_, gang), {requests.begin(), requests.end()});
+    return drivers_.Remember(driver->job, {requests.begin(), requests.end()});
   }
 }
 
@@ -74,7 +79,7 @@ bool Core::MayStartInParts(GangId id) const {
                                                      driver->pod) != waiting->ready.end();
   if (!runs && !waits) return false;
   for (const Reservation* const reservation : reservations_.For(NamesOfGang(id))) {
-    if (reservation->over()) continue;
+    if (reservation->over() || reservation->with_driver) continue;
     const bool held = reservation->stage == ReservationStage::kHeld;
     if (!runs && !held) return false;  // the places of its executors are waited for
     if (runs && held && reservation->places.size() >= NeededBy(id)) return true;
@@ -90,12 +95,28 @@ bool Core::AwaitsExecutors(GangId id) const {
   return std::any_of(kept.begin(), kept.end(), [](const Reservation* r) { return !r->over(); });
 }
 
+bool Core::IsForming(PodId id) const {
+  const GangId gang = state_.gang_of(id);
+  const Drivers::Driver* const driver = gang.valid() ? drivers_.Of(gang) : nullptr;
+  if (driver == nullptr || driver->pod != id || NeededBy(gang) == 0) return false;
+  const auto kept = reservations_.For(NamesOfGang(gang));
+  return std::any_of(kept.begin(), kept.end(), [](const Reservation* r) {
+    return r->stage == ReservationStage::kHeld || r->stage == ReservationStage::kWaiting;
+  });
+}
+
 Reservation* Core::MakeExecutorPlaces(GangId id, std::size_t count, Time since) {
   const Drivers::Driver* const driver = drivers_.Of(id);
   if (driver == nullptr || driver->executor.empty() || count == 0) return nullptr;
   const BeneficiaryNames whose = NamesOfGang(id);
-  for (const Reservation* const reservation : reservations_.For(whose)) {
-    if (!reservation->over()) return nullptr;
+  const bool runs = state_.pod(driver->pod).node.valid();
+  for (Reservation* const reservation : reservations_.For(whose)) {
+    if (reservation->over()) continue;
+    const bool has_object = !reservation->object.meta.uid.empty();
+    if (has_object || runs) return nullptr;
+    // Room is being made for them. Otherwise the driver has lost its place, and without it they
+    // are for nobody: all are looked for anew.
+    if (reservation->with_driver && reservation->places.size() == count) return reservation;
   }
   k8s::ResourceReservation made;
   made.meta.namespace_ = whose.namespace_;
@@ -107,7 +128,7 @@ Reservation* Core::MakeExecutorPlaces(GangId id, std::size_t count, Time since) 
   }
   const Duration lasts =
       profiles_[*reserving_].reservations->plugin->reservation_args().driver_hold;
-  DropExecutorPlaces(id, since);  // of an earlier attempt, long over
+  DropExecutorPlaces(id, since);  // of an earlier attempt
   Reservation& added = reservations_.Add(made, since, lasts, state_.resources());
   for (Reservation::Place& place : added.places) place.left = driver->executor;
   // Those that have a place already do not need another.
@@ -123,6 +144,42 @@ void Core::DropExecutorPlaces(GangId id, Time now) {
   const Drivers::Driver* const driver = drivers_.Of(id);
   if (driver == nullptr || reservations_.Find(driver->places) == nullptr) return;
   RemoveReservation(std::string(driver->places), now);
+}
+
+void Core::DropUnheldPlaces(GangId id, Time now) {
+  const Drivers::Driver* const driver = drivers_.empty() ? nullptr : drivers_.Of(id);
+  if (driver == nullptr) return;
+  const Reservation* const places = reservations_.Find(driver->places);
+  if (places != nullptr && places->with_driver) DropExecutorPlaces(id, now);
+}
+
+void Core::HoldExecutorPlaces(PodId driver, const GangPlan& plan, Reservation& executors) {
+  executors.stage = ReservationStage::kHeld;
+  executors.with_driver = false;
+  // Those that start with the driver do not need any of them.
+  for (const auto& [pod, row] : plan.places) {
+    if (pod != driver) executors.users[pod].row = row;
+  }
+  for (const Reservation::Place& place : executors.places) {
+    if (place.hold.valid()) state_.ClearNomination(place.hold);
+  }
+}
+
+void Core::AwaitExecutorRoom(PodId id, GangId gang, Reservation& executors, const GangRoom& room,
+                             Time now) {
+  if (room.places.empty()) {
+    if (!RoomIsComing(id, *gangs_.Find(gang), now)) DropExecutorPlaces(gang, now);
+    return;
+  }
+  executors.stage = ReservationStage::kWaiting;
+  executors.with_driver = true;
+  for (Reservation::Place& place : executors.places) {
+    const auto at = std::find_if(room.places.begin(), room.places.end(),
+                                 [&](const auto& each) { return each.first == place.hold; });
+    if (at == room.places.end()) continue;
+    place.row = at->second;
+    state_.Nominate(place.hold, place.row);
+  }
 }
 
 bool Core::PlanExecutors(PodId id, Reservation& executors, GangPlan& plan) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "cluster/reservation_hold.h"
 #include "engine/broken_gangs.h"
 #include "engine/core.h"
 #include "engine/gang_roles.h"
@@ -26,32 +27,69 @@ bool Core::RoomIsComing(PodId id, const WaitingGang& waiting, Time now) {
   const auto& plugin = ProfileOf(id).gang_preemption;
   if (!plugin) return false;
   const Time overdue = now - plugin->plugin->gang_preemption_args().cooldown;
-  return std::any_of(waiting.ready.begin(), waiting.ready.end(), [&](PodId member) {
-    const NodeRow row = state_.pod(member).nominated;
+  const auto is_made_for = [&](PodId comer) {
+    const NodeRow row = state_.pod(comer).nominated;
     if (!row.valid()) return false;
     const auto pods = state_.nodes().pods(row);
     return std::any_of(pods.begin(), pods.end(), [&](PodId victim) {
       const cluster::Pod& leaving = state_.pod(victim);
-      return leaving.preempted && leaving.priority < state_.pod(member).priority &&
+      return leaving.preempted && leaving.priority < state_.pod(comer).priority &&
              leaving.leaves_by > overdue;
     });
-  });
+  };
+  if (std::any_of(waiting.ready.begin(), waiting.ready.end(), is_made_for)) return true;
+  const Drivers::Driver* const driver = drivers_.empty() ? nullptr : drivers_.Of(GangOf(id));
+  const Reservation* const places =
+      driver == nullptr ? nullptr : reservations_.Find(driver->places);
+  if (places == nullptr || !places->with_driver) return false;
+  return std::any_of(places->places.begin(), places->places.end(),
+                     [&](const Reservation::Place& place) { return is_made_for(place.hold); });
+}
+
+bool Core::MayMakeRoom(PodId id, const WaitingGang& waiting, Time now) {
+  const auto& plugin = ProfileOf(id).gang_preemption;
+  if (!plugin || RoomIsComing(id, waiting, now)) return false;
+  const Duration cooldown = plugin->plugin->gang_preemption_args().cooldown;
+  return !waiting.evicted_at || now >= *waiting.evicted_at + cooldown;
 }
 
 GangRoom Core::FindRoom(PodId id, GangId gang, GangPlanner& planner, Time now) {
-  const auto& plugin = ProfileOf(id).gang_preemption;
   const WaitingGang& waiting = *gangs_.Find(gang);
   const std::size_t needed = NeededBy(gang);
-  if (!plugin || needed == 0 || RoomIsComing(id, waiting, now)) return {};
-  const Duration cooldown = plugin->plugin->gang_preemption_args().cooldown;
-  if (waiting.evicted_at && now < *waiting.evicted_at + cooldown) return {};
+  if (needed == 0 || !MayMakeRoom(id, waiting, now)) return {};
+  return FindRoomFor(WantedInAll(state_, state_.gangs().Get(gang), waiting.ready, needed), needed,
+                     gang, planner);
+}
+
+GangRoom Core::FindRoomInParts(PodId id, GangId gang, const Reservation* executors, Time now) {
+  const WaitingGang& waiting = *gangs_.Find(gang);
+  if (!MayMakeRoom(id, waiting, now)) return {};
+  std::vector<PodId> comers = waiting.ready;
+  if (executors != nullptr) {
+    for (const Reservation::Place& place : executors->places) comers.push_back(place.hold);
+  }
+  GangPlanner planner(
+      state_, [this](PodId pod) { return placer_.PlaceInPlan(JudgeOf(pod), pod, FailedOn(pod)); },
+      [this](PodId pod, NodeRow row) {
+        std::uint8_t by = 0;
+        return cluster::IsHold(state_.pod(pod)) ? framework::Outcome::Success()
+                                                : AskReserve(ProfileOf(pod), pod, row, by);
+      });
+  return FindRoomFor(comers, comers.size(), gang, planner);
+}
+
+const framework::Profile& Core::JudgeOf(PodId id) {
+  return cluster::IsHold(state_.pod(id)) ? profiles_[*reserving_] : ProfileOf(id);
+}
+
+GangRoom Core::FindRoomFor(std::span<const PodId> comers, std::size_t needed, GangId gang,
+                           GangPlanner& planner) {
   GangPreemptor preemptor(
       state_, planner,
-      [this](PodId pod, NodeRow row) { return placer_.Fits(ProfileOf(pod), pod, row); },
-      [this](PodId pod) { return backfill_ != nullptr && backfill_->times().Borrows(pod); });
-  const std::vector<PodId> wanted =
-      WantedInAll(state_, state_.gangs().Get(gang), waiting.ready, needed);
-  GangRoom room = preemptor.Find(gang, wanted, needed);
+      [this](PodId pod, NodeRow row) { return placer_.Fits(JudgeOf(pod), pod, row); },
+      [this](PodId pod) { return backfill_ != nullptr && backfill_->times().Borrows(pod); },
+      [this](PodId pod) { return !drivers_.empty() && IsForming(pod); });
+  GangRoom room = preemptor.Find(gang, comers, needed);
   if (options_.observer != nullptr) options_.observer->OnPreemption(room.victims.size());
   return room;
 }
@@ -62,8 +100,8 @@ std::vector<PodId> Core::RestOfGangs(PodId preemptor, const std::vector<PodId>& 
   for (const GangId gang : GangsBrokenBy(state_, victims)) {
     for (const PodId member : state_.gangs().Get(gang).members) {
       const cluster::Pod& pod = state_.pod(member);
-      const bool may_go =
-          pod.node.valid() && !pod.terminating && pod.priority < state_.pod(preemptor).priority;
+      const bool may_go = pod.node.valid() && !pod.terminating &&
+                          pod.priority < state_.pod(preemptor).priority && !IsForming(member);
       if (may_go && std::find(victims.begin(), victims.end(), member) == victims.end()) {
         rest.push_back(member);
       }
@@ -76,6 +114,8 @@ std::vector<std::pair<PodId, Placement>> Core::Shares(const GangRoom& room) {
   std::vector<std::pair<PodId, Placement>> shares;
   std::map<NodeRow, std::size_t> first_on;
   for (const auto& [member, row] : room.places) {
+    // What stands for pods to come evicts nobody by itself.
+    if (cluster::IsHold(state_.pod(member))) continue;
     if (!first_on.emplace(row, shares.size()).second) continue;
     Placement share;
     share.nominated = row;

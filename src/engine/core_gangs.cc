@@ -178,26 +178,30 @@ void Core::DecideGang(PodId id, GangId gang, Time now) {
   // Fewer are there than it needs: then all of them start, and the places of the others are kept.
   const std::size_t ready = waiting.ready.size();
   const bool in_parts = ready < NeededBy(gang) && MayStartInParts(gang);
+  if (!in_parts) DropUnheldPlaces(gang, now);
   Reservation* const executors =
       in_parts ? MakeExecutorPlaces(gang, NeededBy(gang) - ready, now) : nullptr;
-  const Loan loan = Lend(waiting.ready, executors != nullptr);
+  const Loan loan = Lend(waiting.ready);
+  const auto attempt = state_.Mark();
   bool held = false;
   GangPlan plan = in_parts               ? planner.Plan(waiting.ready, ready)
                   : backfill_ == nullptr ? PlanNow(gang, planner)
                                          : PlanGang(id, gang, planner, held, now);
+  const bool fits =
+      !plan.places.empty() && (executors == nullptr || PlanExecutors(id, *executors, plan));
+  fits ? state_.Commit(attempt) : state_.Rollback(attempt);
   if (held) {
     TakeBackLoan(loan);
     return HoldGang(id, gang, plan, now);
   }
-  const bool fits =
-      !plan.places.empty() && (executors == nullptr || PlanExecutors(id, *executors, plan));
   if (!fits) {
-    const GangRoom room = in_parts ? GangRoom() : FindRoom(id, gang, planner, now);
+    const GangRoom room =
+        in_parts ? FindRoomInParts(id, gang, executors, now) : FindRoom(id, gang, planner, now);
     TakeBackLoan(loan);
-    if (executors != nullptr) DropExecutorPlaces(gang, now);
+    if (executors != nullptr) AwaitExecutorRoom(id, gang, *executors, room, now);
     return RefuseGang(id, gang, plan, room, now);
   }
-  if (executors != nullptr) executors->stage = ReservationStage::kHeld;
+  if (executors != nullptr) HoldExecutorPlaces(drivers_.Of(gang)->pod, plan, *executors);
   SettleLoan(loan, plan.places, now);
   waiting.blocked = {};
   waiting.evicted_at.reset();

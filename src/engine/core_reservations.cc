@@ -9,6 +9,7 @@
 #include "cluster/overcommit.h"
 #include "cluster/reservation_hold.h"
 #include "engine/core.h"
+#include "k8s/drivers.h"
 #include "k8s/names.h"
 
 namespace knx::engine {
@@ -87,8 +88,12 @@ void Core::EndReservation(Reservation& reservation, ReservationStage stage, Time
 }
 
 void Core::DropHold(Reservation::Place& place, Time now) {
-  // As if a pod went: whoever waits for room hears of it.
-  if (place.hold.valid()) RemovePod(std::exchange(place.hold, {}), now);
+  if (!place.hold.valid()) return;
+  const PodId hold = std::exchange(place.hold, {});
+  // As if a pod went: whoever waits for room hears of it. Of what had none there is nothing to
+  // hear; told of it, a driver would be tried again because it was just tried in vain.
+  const bool had_room = state_.pod(hold).node.valid() || state_.pod(hold).nominated.valid();
+  had_room ? RemovePod(hold, now) : state_.RemovePod(hold);
 }
 
 // ---- who they are for ----
@@ -115,7 +120,8 @@ BeneficiaryNames Core::NamesOf(PodId id) const {
 std::vector<Reservation*> Core::ReservationsFor(PodId id) {
   std::vector<Reservation*> out = reservations_.For(NamesOf(id));
   const GangId gang = state_.gang_of(id);
-  if (out.empty() || !gang.valid() || !IsDriver(state_.label_sets().Get(state_.pod(id).labels))) {
+  if (out.empty() || !gang.valid() ||
+      !k8s::IsDriver(state_.label_sets().Get(state_.pod(id).labels))) {
     return out;
   }
   // Fewer places than the gang has pods are for those that the driver makes.
@@ -192,9 +198,8 @@ void Core::ResizeHold(Reservation::Place& place) {
 
 // ---- planning those they are for ----
 
-Core::Loan Core::Lend(std::span<const PodId> pods, bool always) {
+Core::Loan Core::Lend(std::span<const PodId> pods) {
   Loan loan;
-  if (always) loan.mark = state_.Mark();
   if (reservations_.empty()) return loan;
   for (const PodId pod : pods) {
     for (const Reservation* const reservation : ReservationsFor(pod)) {
@@ -260,6 +265,7 @@ void Core::SettleReservations(Time now) {
     return a->begins < b->begins;
   });
   for (Reservation* const reservation : all) {
+    if (reservation->with_driver) continue;
     if (reservation->over() || now < reservation->begins) {
       ReportReservation(*reservation, now);
       continue;

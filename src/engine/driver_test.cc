@@ -11,14 +11,6 @@ using cluster::testing::NodeBuilder;
 using cluster::testing::PodBuilder;
 using ::testing::HasSubstr;
 
-TEST(Drivers, AreKnownByTheirLabels) {
-  EXPECT_TRUE(IsDriver({{"spark-role", "driver"}}));
-  EXPECT_TRUE(IsDriver({{"app", "x"}, {"ray.io/node-type", "head"}}));
-  EXPECT_FALSE(IsDriver({{"spark-role", "executor"}}));
-  EXPECT_FALSE(IsDriver({{"ray.io/node-type", "worker"}}));
-  EXPECT_FALSE(IsDriver({}));
-}
-
 TEST(Drivers, SayWhatTheirExecutorsAskFor) {
   const auto read = ReadExecutorResources("memory=8Gi,cpu=500m");
   ASSERT_TRUE(read);
@@ -29,6 +21,39 @@ TEST(Drivers, SayWhatTheirExecutorsAskFor) {
        {"", "cpu", "=1", "cpu=", "cpu=much", "cpu=-1", "cpu=1,cpu=2", "cpu=0", "cpu=1,,memory=1"}) {
     EXPECT_FALSE(ReadExecutorResources(bad)) << bad;
   }
+}
+
+TEST(Drivers, AreRunsOfWhatMadeThemOrOfWhatTheyAreCalled) {
+  struct Case {
+    std::string_view name;
+    k8s::Pod pod;
+    std::string_view want;
+  };
+  const PodBuilder plain = PodBuilder("driver-1").Label("spark-role", "driver");
+  const Case cases[] = {
+      {"of an operator", PodBuilder(plain).ControlledBy("SparkApplication", "daily"),
+       "SparkApplication default/daily"},
+      {"of nobody, with a name of Spark",
+       PodBuilder(plain).Label("spark-app-name", "pi").Label("app", "x"), "app default/pi"},
+      {"with the usual label",
+       PodBuilder(plain).Label("app", "x").Label("app.kubernetes.io/name", "etl"),
+       "app default/etl"},
+      {"with the short label", PodBuilder(plain).Label("app", "x"), "app default/x"},
+      {"nameless", plain, "gang default/train"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    EXPECT_EQ(JobOf(c.pod.meta, "default/train"), c.want);
+  }
+}
+
+TEST(Drivers, RememberTheLastRunsOnly) {
+  Drivers drivers;
+  const cluster::ResourceVector shape = {{cluster::kCpu, 2000}};
+  for (int i = 0; i <= 10'000; ++i) drivers.Remember("job " + std::to_string(i), shape);
+  EXPECT_TRUE(drivers.Recall("job 0").empty());
+  EXPECT_EQ(drivers.Recall("job 1"), shape);
+  EXPECT_EQ(drivers.Recall("job 10000"), shape);
 }
 
 class DriverTest : public ::testing::Test {
@@ -94,6 +119,12 @@ TEST_F(DriverTest, DoesNotStartWithoutRoomForItsExecutors) {
   EXPECT_EQ(UsedOn("a") + UsedOn("b"), 7);
 }
 
+TEST_F(DriverTest, IsNotTriedForEverWithoutAnyNode) {
+  harness_.Pod(Driver("cpu=2"));
+  harness_.ScheduleAndBind();
+  EXPECT_EQ(harness_.PlaceOf("driver"), QueuePlace::kUnschedulable);
+}
+
 TEST_F(DriverTest, IsAllThatIsNeededWhenNobodyKnowsItsExecutors) {
   Node("a", "8");
   harness_.Pod(Driver());
@@ -114,6 +145,40 @@ TEST_F(DriverTest, IsAllThatIsNeededWhenNobodyKnowsItsExecutors) {
   harness_.ScheduleAndBind();
   EXPECT_EQ(harness_.NodeOf("again"), "a");
   EXPECT_EQ(UsedOn("a"), 7);
+}
+
+TEST_F(DriverTest, KnowsItsExecutorsByWhatTheSameOwnerRanBefore) {
+  Node("a", "16");
+  const auto add = [this](const std::string& name, const std::string& run, bool drives,
+                          const std::string& owner) {
+    PodBuilder pod(name);
+    pod.Asks("cpu", drives ? "1" : "2")
+        .Label("pod-group.scheduling.kubenexus.io/name", "run-" + run)
+        .Label("pod-group.scheduling.kubenexus.io/min-available", "3");
+    if (drives) pod.Label("spark-role", "driver").ControlledBy("SparkApplication", owner);
+    harness_.Pod(pod);
+    harness_.ScheduleAndBind();
+  };
+  add("d1", "1", true, "daily");
+  add("e1", "1", false, "");
+  add("e2", "1", false, "");
+  ASSERT_EQ(harness_.NodeOf("e2"), "a");
+  for (const std::string name : {"d1", "e1", "e2"}) harness_.PodGone(name);
+  add("d2", "2", true, "daily");
+  EXPECT_EQ(harness_.NodeOf("d2"), "a");
+  EXPECT_EQ(UsedOn("a"), 5) << "two executors are to come";
+  add("d3", "3", true, "another");
+  EXPECT_EQ(UsedOn("a"), 6) << "nobody knows those of the other";
+}
+
+TEST_F(DriverTest, KeepsPlacesForTheMissingWhenSomeCameWithIt) {
+  Node("a", "8");
+  harness_.Pod(Member("e0"));
+  harness_.Pod(Driver("cpu=2"));
+  harness_.ScheduleAndBind();
+  EXPECT_EQ(harness_.NodeOf("driver"), "a");
+  EXPECT_EQ(harness_.NodeOf("e0"), "a");
+  EXPECT_EQ(UsedOn("a"), 7) << "two are still to come";
 }
 
 TEST_F(DriverTest, UsesTheReservationThatIsThere) {

@@ -1,19 +1,13 @@
 #include "engine/drivers.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
-#include "k8s/names.h"
+#include "k8s/drivers.h"
+#include "k8s/owner.h"
 
 namespace knx::engine {
-
-namespace names = k8s::names;
-
-bool IsDriver(const k8s::StringMap& labels) {
-  return std::any_of(labels.begin(), labels.end(), [](const auto& label) {
-    return (label.first == names::kSparkRole && label.second == "driver") ||
-           (label.first == names::kRayNodeType && label.second == "head");
-  });
-}
 
 std::optional<k8s::ResourceList> ReadExecutorResources(std::string_view text) {
   k8s::ResourceList out;
@@ -35,22 +29,31 @@ std::optional<k8s::ResourceList> ReadExecutorResources(std::string_view text) {
   return out;
 }
 
+std::string JobOf(const k8s::ObjectMeta& driver, std::string_view gang) {
+  if (const auto maker = k8s::MakerOf(driver)) {
+    return fmt::format("{} {}/{}", maker->kind, driver.namespace_, maker->name);
+  }
+  const std::string_view app = k8s::AppNameOf(driver.labels);
+  if (!app.empty()) return fmt::format("app {}/{}", driver.namespace_, app);
+  return fmt::format("gang {}", gang);
+}
+
 const Drivers::Driver* Drivers::Of(cluster::GangId gang) const {
   const auto found = by_gang_.find(gang);
   return found == by_gang_.end() ? nullptr : &found->second;
 }
 
-void Drivers::Remember(const std::string& gang, cluster::ResourceVector executor) {
-  const auto [entry, is_new] = past_.insert_or_assign(gang, std::move(executor));
+void Drivers::Remember(const std::string& job, cluster::ResourceVector executor) {
+  const auto [entry, is_new] = past_.insert_or_assign(job, std::move(executor));
   if (!is_new) return;
-  past_names_.push_back(gang);
-  if (past_names_.size() <= kMostRemembered) return;
-  past_.erase(past_names_.front());
-  past_names_.pop_front();
+  past_jobs_.push_back(job);
+  if (past_jobs_.size() <= kMostRemembered) return;
+  past_.erase(past_jobs_.front());
+  past_jobs_.pop_front();
 }
 
-cluster::ResourceVector Drivers::Recall(const std::string& gang) const {
-  const auto found = past_.find(gang);
+cluster::ResourceVector Drivers::Recall(const std::string& job) const {
+  const auto found = past_.find(job);
   return found == past_.end() ? cluster::ResourceVector() : found->second;
 }
 

@@ -15,10 +15,12 @@
 
 namespace knx::engine {
 
-[[nodiscard]] bool IsDriver(const k8s::StringMap& labels);
-
 // "cpu=4,memory=8Gi"; nullopt: it says nothing of the kind.
 [[nodiscard]] std::optional<k8s::ResourceList> ReadExecutorResources(std::string_view text);
+
+// What a driver is a run of, by which the next run is known: what made it, else what its labels
+// call it, else its gang ("default/train").
+[[nodiscard]] std::string JobOf(const k8s::ObjectMeta& driver, std::string_view gang);
 
 // Who drives which gang, and what its executors will ask for as far as anybody says.
 class Drivers {
@@ -27,6 +29,7 @@ class Drivers {
     cluster::PodId pod;
     cluster::ResourceVector executor;  // empty: nobody says
     std::string places;                // the key of the reservation that is made for them
+    std::string job;                   // that it is a run of
   };
 
   [[nodiscard]] bool empty() const { return by_gang_.empty(); }
@@ -36,17 +39,16 @@ class Drivers {
   void Set(cluster::GangId gang, Driver driver) { by_gang_[gang] = std::move(driver); }
   void Remove(cluster::GangId gang) { by_gang_.erase(gang); }
 
-  // What executors of a gang asked for that was called so: the next one of that name is likely to
-  // be like it.
-  void Remember(const std::string& gang, cluster::ResourceVector executor);
-  [[nodiscard]] cluster::ResourceVector Recall(const std::string& gang) const;
+  // What the executors of a run of the job asked for: those of the next are likely to be like them.
+  void Remember(const std::string& job, cluster::ResourceVector executor);
+  [[nodiscard]] cluster::ResourceVector Recall(const std::string& job) const;
 
  private:
   static constexpr std::size_t kMostRemembered = 10'000;  // the oldest are forgotten
 
   std::map<cluster::GangId, Driver> by_gang_;
-  std::map<std::string, cluster::ResourceVector> past_;
-  std::deque<std::string> past_names_;  // in the order in which they came
+  std::map<std::string, cluster::ResourceVector> past_;  // by job
+  std::deque<std::string> past_jobs_;                    // in the order in which they came
 };
 
 }  // namespace knx::engine

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "cluster/reservation_hold.h"
 #include "engine/gang_roles.h"
 #include "engine/importance.h"
 
@@ -17,6 +18,7 @@ GangRoom GangPreemptor::Find(GangId gang, std::span<const PodId> members, std::s
   needed_ = needed;
   priority_ = INT32_MAX;
   for (const PodId member : members_) {
+    if (cluster::IsHold(state_.pod(member))) continue;  // stands for one to come
     if (state_.class_of(member).spec.preemption_policy == k8s::PreemptionPolicy::kNever) return {};
     priority_ = std::min(priority_, state_.pod(member).priority);
   }
@@ -34,7 +36,8 @@ GangRoom GangPreemptor::Find(GangId gang, std::span<const PodId> members, std::s
 bool GangPreemptor::MayGo(PodId pod, GangId gang) const {
   const cluster::Pod& record = state_.pod(pod);
   return record.priority < priority_ && record.priority < kSystemCritical && !record.terminating &&
-         state_.gang_of(pod) != gang && !IsToStay(state_, pod);
+         state_.gang_of(pod) != gang && !IsToStay(state_, pod) &&
+         (priority_ >= kSystemCritical || !spared_(pod));
 }
 
 void GangPreemptor::ListUnits(GangId gang) {

@@ -31,8 +31,16 @@ class GangPreemptor {
   // Whether the pod is where another was promised a start.
   using Borrows = std::function<bool(cluster::PodId)>;
 
-  GangPreemptor(cluster::State& state, GangPlanner& planner, Fits fits, Borrows borrows)
-      : state_(state), planner_(planner), fits_(std::move(fits)), borrows_(std::move(borrows)) {}
+  // Whether the pod is spared, unless for what keeps the cluster going.
+  using Spared = std::function<bool(cluster::PodId)>;
+
+  GangPreemptor(cluster::State& state, GangPlanner& planner, Fits fits, Borrows borrows,
+                Spared spared)
+      : state_(state),
+        planner_(planner),
+        fits_(std::move(fits)),
+        borrows_(std::move(borrows)),
+        spared_(std::move(spared)) {}
 
   // Room for so many of the members of the gang. The state is as before when it returns.
   GangRoom Find(cluster::GangId gang, std::span<const cluster::PodId> members, std::size_t needed);
@@ -72,6 +80,7 @@ class GangPreemptor {
   GangPlanner& planner_;
   Fits fits_;
   Borrows borrows_;
+  Spared spared_;
 
   // Of one search.
   std::vector<cluster::PodId> members_;

@@ -97,6 +97,9 @@ class Placer {
     return preemptor_.Best(candidates, profile.gang_preemption.has_value());
   }
 
+  // Members of gangs that must not be evicted, by profiles that mind gangs.
+  void SetSpared(Preemptor::Spared spared) { preemptor_.SetSpared(std::move(spared)); }
+
   // The same decision, with everything that was said on the way.
   Inquiry Inquire(const framework::Profile& profile, cluster::PodId pod);
 

@@ -231,10 +231,7 @@ Preemptor::Finding Preemptor::TryNode(const Question& question, Memory& memory, 
     finding.kind = Finding::Kind::kNoVictims;
     return finding;
   }
-  victims_.clear();
-  for (const PodId id : state_.nodes().pods(row)) {
-    if (state_.pod(id).priority < priority) victims_.push_back({id});
-  }
+  const bool spared = ListVictims(question, row);
   question.prepared.Refresh();
   const auto mark = state_.Mark();
   for (const Victim& victim : victims_) Remove(question, victim.id, row);
@@ -262,7 +259,25 @@ Preemptor::Finding Preemptor::TryNode(const Question& question, Memory& memory, 
   if (question.minds_gangs && finding.kind == Finding::Kind::kCandidate) {
     CountBrokenGangs(victims_, finding);
   }
+  // For how long nothing that happens on the node tells.
+  finding.ends_members |= spared;
   return finding;
+}
+
+bool Preemptor::ListVictims(const Question& question, NodeRow row) {
+  const std::int32_t priority = state_.pod(question.pod).priority;
+  const bool spares = question.minds_gangs && spared_ && priority < kSystemCritical;
+  bool spared = false;
+  victims_.clear();
+  for (const PodId id : state_.nodes().pods(row)) {
+    if (state_.pod(id).priority >= priority) continue;
+    if (spares && state_.gang_of(id).valid() && spared_(id)) {
+      spared = true;
+    } else {
+      victims_.push_back({id});
+    }
+  }
+  return spared;
 }
 
 Preemptor::Finding Preemptor::Unfit(Memory& memory, std::vector<std::string> reasons) {

@@ -53,14 +53,21 @@ class Preemptor {
   // Whether the pod fits on a node as the state is now, pods nominated to that node considered.
   using Judge = std::function<framework::Verdict(PreparedClass&, cluster::PodId, cluster::NodeRow)>;
 
+  // Whether a member of a gang is spared by who minds gangs, unless for what keeps the cluster
+  // going.
+  using Spared = std::function<bool(cluster::PodId)>;
+
   Preemptor(cluster::State& state, Judge judge) : state_(state), judge_(std::move(judge)) {}
+  // Otherwise nobody is.
+  void SetSpared(Spared spared) { spared_ = std::move(spared); }
 
   struct Question {
     cluster::PodId pod;
     PreparedClass& prepared;  // its class
     framework::Rejections rejections;
     framework::PreemptionArgs args;
-    bool minds_gangs = false;  // of nodes that are alike in budgets, where the fewest gangs break
+    // Of nodes that are alike in budgets, where the fewest gangs break; and some are spared.
+    bool minds_gangs = false;
   };
   struct Answer {
     cluster::NodeRow node;                // invalid: nowhere, and the rest says why
@@ -126,6 +133,8 @@ class Preemptor {
   const Finding& Examine(const Question& question, Memory& memory, cluster::NodeRow row);
   Finding TryNode(const Question& question, Memory& memory, cluster::NodeRow row,
                   std::vector<cluster::PodId>* victims);
+  // Into victims_: everybody less important there. True: somebody was spared.
+  bool ListVictims(const Question& question, cluster::NodeRow row);
   static Finding Unfit(Memory& memory, std::vector<std::string> reasons);
   // With everybody less important gone: puts back who may stay and lists who may not.
   void Reprieve(const Question& question, cluster::NodeRow row);
@@ -140,6 +149,7 @@ class Preemptor {
 
   cluster::State& state_;
   Judge judge_;
+  Spared spared_;
   std::vector<Memory> memories_;
   Memory scratch_;  // for classes about which nothing can be remembered
   std::uint64_t uses_ = 0, marks_ = 0;

@@ -63,6 +63,8 @@ struct Reservation {
   std::uint64_t patch = 0;
   std::optional<std::pair<ReservationStage, std::string>> said;  // what that was made of
   bool unsettled = false;  // something of it may have to be held again
+  // Of executors: room is being made for them and for their driver, and it is held for all or none.
+  bool with_driver = false;
 
   [[nodiscard]] bool over() const {
     return stage == ReservationStage::kUsed || stage == ReservationStage::kExpired;

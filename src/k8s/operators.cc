@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <iterator>
 
+#include "k8s/drivers.h"
+#include "k8s/names.h"
 #include "k8s/owner.h"
+#include "k8s/selector.h"
 
 namespace knx::k8s {
 namespace {
@@ -77,6 +80,17 @@ static_assert(std::is_sorted(std::begin(kMarks), std::end(kMarks),
                              [](const auto& a, const auto& b) { return a.key < b.key; }));
 static_assert(std::all_of(std::begin(kMarks), std::end(kMarks),
                           [](const auto& mark) { return OperatorNamed(mark.name) != kNobody; }));
+
+// Of those whose pods are made by one of them, the labels of that one.
+constexpr OperatorMark kDrivers[] = {
+    {names::kSparkRole, "driver", "Spark"},
+    {names::kRayNodeType, "head", "Ray"},
+};
+static_assert(std::all_of(std::begin(kDrivers), std::end(kDrivers),
+                          [](const auto& mark) { return OperatorNamed(mark.name) != kNobody; }));
+
+// What people call what they run: for operators that write it on their pods, and for everybody.
+constexpr std::string_view kAppNames[] = {"spark-app-name", "app.kubernetes.io/name", "app"};
 
 struct Owner {
   std::string_view group, kind, name;
@@ -153,6 +167,21 @@ const Operator* OperatorOf(const ObjectMeta& meta) {
 
 const Operator* GangOperatorOf(const ObjectMeta& meta) {
   return FirstOf(meta, [](const Operator& one) { return !one.gang_name.empty(); });
+}
+
+bool IsDriver(const StringMap& labels) {
+  return std::any_of(std::begin(kDrivers), std::end(kDrivers), [&](const OperatorMark& mark) {
+    const std::string* const said = FindValue(labels, mark.key);
+    return said != nullptr && *said == mark.value;
+  });
+}
+
+std::string_view AppNameOf(const StringMap& labels) {
+  for (const std::string_view key : kAppNames) {
+    const std::string* const name = FindValue(labels, key);
+    if (name != nullptr && !name->empty()) return *name;
+  }
+  return {};
 }
 
 }  // namespace knx::k8s

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "k8s/drivers.h"
+
 namespace knx::k8s {
 namespace {
 
@@ -95,6 +97,22 @@ TEST(Operators, WhatAModelRunsOnSaysWhichPodsBelongTogether) {
   EXPECT_EQ(GangOperatorOf(meta)->name, "LeaderWorkerSet");
   meta.labels = {{"workflows.argoproj.io/workflow", "a"}};
   EXPECT_EQ(GangOperatorOf(meta), nullptr);
+}
+
+TEST(Operators, DriversAreKnownByTheirLabels) {
+  EXPECT_TRUE(IsDriver({{"spark-role", "driver"}}));
+  EXPECT_TRUE(IsDriver({{"app", "x"}, {"ray.io/node-type", "head"}}));
+  EXPECT_FALSE(IsDriver({{"spark-role", "executor"}}));
+  EXPECT_FALSE(IsDriver({{"ray.io/node-type", "worker"}}));
+  EXPECT_FALSE(IsDriver({}));
+}
+
+TEST(Operators, WhatPeopleCallWhatTheyRunIsInALabel) {
+  EXPECT_EQ(AppNameOf({{"app", "x"}, {"app.kubernetes.io/name", "y"}, {"spark-app-name", "z"}}),
+            "z");
+  EXPECT_EQ(AppNameOf({{"app", "x"}, {"app.kubernetes.io/name", "y"}}), "y");
+  EXPECT_EQ(AppNameOf({{"app", "x"}, {"app.kubernetes.io/name", ""}}), "x");
+  EXPECT_EQ(AppNameOf({}), "");
 }
 
 TEST(Operators, EveryNameOfAGangIsAMark) {
