@@ -12,7 +12,10 @@ Core::Core(EngineOptions options, std::vector<framework::Profile> profiles)
       profiles_(std::move(profiles)),
       judge_(state_, profiles_, gangs_),
       queue_(options_.queue, judge_, options_.observer),
-      placer_(state_, options_) {
+      placer_(state_, options_),
+      gang_extenders_(
+          state_, options_, [this](PodId member) { return NodesInQuestion(member); },
+          [this](AskExtender ask) { return Emit(std::move(ask)); }) {
   // The configuration sees to it that those of all profiles are the same.
   for (const framework::Profile& profile : profiles_) {
     if (profile.classifier) state_.SetProfileRules(&profile.classifier->plugin->profile_rules());
@@ -93,7 +96,12 @@ std::optional<std::string> Core::Verify() const {
       return fmt::format("pod {}: being decided about, but waits for nothing", state_.pod(id).name);
     }
   }
-  if (auto difference = rounds_.Verify()) return difference;
+  if (auto difference = rounds_.Verify([](PodId) { return false; })) return difference;
+  const auto has_its_turn = [this](cluster::GangId gang) {
+    const WaitingGang* const waiting = gangs_.Find(gang);
+    return waiting != nullptr && waiting->stands.valid();
+  };
+  if (auto difference = gang_extenders_.Verify(has_its_turn)) return difference;
   if (auto difference = VerifyGangs()) return difference;
   if (auto difference = VerifyReservations()) return difference;
   if (on_their_way != flights_.size()) return "a pod that is gone is still on its way";

@@ -22,6 +22,7 @@
 #include "engine/evictions.h"
 #include "engine/extender_round.h"
 #include "engine/gang_book.h"
+#include "engine/gang_extenders.h"
 #include "engine/gang_inquiry.h"
 #include "engine/gang_planner.h"
 #include "engine/gang_preemption.h"
@@ -192,6 +193,9 @@ class Core {
   // Waits, and is held back by nothing but its gang.
   [[nodiscard]] bool IsReady(cluster::PodId id) const;
   [[nodiscard]] bool HasEnough(cluster::GangId id, const WaitingGang& waiting) const;
+  // Whether one of its members is to stand for it in the queue.
+  [[nodiscard]] bool MayStand(cluster::GangId id, const WaitingGang& waiting) const;
+  void CloseGang(cluster::GangId id);
   [[nodiscard]] std::optional<std::string> VerifyGangs() const;
   // Some of it have a place, and fewer than its minimum.
   [[nodiscard]] bool IsIncomplete(cluster::GangId id) const;
@@ -401,6 +405,16 @@ class Core {
   [[nodiscard]] std::optional<std::size_t> BinderOf(cluster::PodId id) const;
   bool BindByExtender(cluster::PodId id, Time now);
 
+  // ---- core_gang_extenders.cc: asking extenders about members of gangs ----
+  void DecideAsking(cluster::PodId id, cluster::GangId gang, Time now);
+  [[nodiscard]] std::vector<std::string> NodesInQuestion(cluster::PodId member);
+  // nullptr: nobody has a say in where it goes, or nobody was asked.
+  [[nodiscard]] const GangRound::Kind* SaidAbout(cluster::PodId member);
+  // The best place for a member, or what stands for one, in a plan.
+  Placement PlaceMember(cluster::PodId member);
+  [[nodiscard]] bool FitsOn(cluster::PodId member, cluster::NodeRow row);
+  [[nodiscard]] KindRoom RoomOf(cluster::PodId member, bool alone);
+
   // ---- core_preemption.cc: making room ----
   // Before the pod goes back into the queue, and after.
   void AnnouncePlan(cluster::PodId id, const Placement& placement);
@@ -468,6 +482,7 @@ class Core {
   absl::flat_hash_map<cluster::PodId, std::vector<cluster::NodeRow>> failed_on_;
   Evictions evictions_;
   ExtenderRounds rounds_;
+  GangExtenders gang_extenders_;
   std::map<std::uint64_t, Departure> departures_;
   std::map<cluster::GangId, GangBinding> gang_bindings_;
   std::uint64_t last_departure_ = 0;

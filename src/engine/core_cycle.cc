@@ -32,7 +32,9 @@ bool Core::ScheduleOne(Time now) {
 }
 
 void Core::Decide(PodId id, Time now) {
-  if (const cluster::GangId gang = GangOf(id); gang.valid()) return DecideGang(id, gang, now);
+  if (const cluster::GangId gang = GangOf(id); gang.valid()) {
+    return options_.extenders.empty() ? DecideGang(id, gang, now) : DecideAsking(id, gang, now);
+  }
   if (!options_.extenders.empty() && StartRound(id, now)) return;
   Placement placement = PlaceOne(id, now);
   if (backfill_ != nullptr) ConsiderPromises(id, placement, now);
@@ -362,6 +364,9 @@ void Core::MeetDeadlines(Time now) {
   while (const auto overdue = rounds_.Overdue(now)) {
     OnExtenderAnswer({*overdue, {.failure = "no answer in time"}}, now);
   }
+  while (const auto overdue = gang_extenders_.Overdue(now)) {
+    OnExtenderAnswer({*overdue, {.failure = "no answer in time"}}, now);
+  }
   while (const auto plan = evictions_.PopPaused(now)) EndPlan(*plan, now);
   MakeReports(now);
   RenewPromises(now);
@@ -371,7 +376,8 @@ Time Core::NextWake() const {
   Time wake = queue_.NextWake();
   if (!answer_deadlines_.empty()) wake = std::min(wake, answer_deadlines_.front().first);
   if (!question_deadlines_.empty()) wake = std::min(wake, question_deadlines_.begin()->first);
-  wake = std::min({wake, rounds_.NextWake(), gangs_.NextReport(), reservations_.NextMoment()});
+  wake = std::min({wake, rounds_.NextWake(), gang_extenders_.NextWake(), gangs_.NextReport(),
+                   reservations_.NextMoment()});
   if (backfill_ != nullptr) wake = std::min(wake, backfill_->NextWake());
   return std::min(wake, evictions_.NextWake());
 }

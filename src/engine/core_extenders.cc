@@ -25,15 +25,6 @@ bool AnyHas(const std::vector<Extender>& extenders, const ExtenderRound& round, 
                      [&](std::size_t index) { return !VerbOf(extenders[index], verb).empty(); });
 }
 
-// An extender may give any number, and the same node twice.
-void AddScore(std::int64_t score, std::int64_t weight, std::int64_t& total) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 60;
-  constexpr std::int64_t kMostScore = std::int64_t{1} << 31;
-  constexpr std::int64_t kStretch = framework::kMaxScore / framework::kMaxExtenderScore;
-  const std::int64_t weighted = std::clamp(score, -kMostScore, kMostScore) * weight * kStretch;
-  total = std::clamp(total + weighted, -kMost, kMost);
-}
-
 }  // namespace
 
 // ---- which nodes ----
@@ -59,7 +50,10 @@ bool Core::StartRound(PodId id, Time now) {
 // What the extenders said is about a cluster that is no more.
 void Core::Restart(PodId id, Time now) {
   rounds_.End(id);
-  Decide(id, now);
+  if (!GangOf(id).valid()) return Decide(id, now);
+  // It has become a member of a gang meanwhile.
+  queue_.PutBack(id, now);
+  NoteMember(id, now);
 }
 
 void Core::Screen(PodId id, bool nominated_first, Time now) {
@@ -91,31 +85,18 @@ void Core::FilterNext(PodId id, Time now) {
 
 void Core::OnFiltered(PodId id, const Extender& extender, const ExtenderAnswer& answer, Time now) {
   ExtenderRound& round = rounds_.at(id);
-  std::optional<std::string> failure = answer.failure;
-  std::vector<std::string> left;
-  for (const std::string& name : answer.nodes) {
-    if (!std::binary_search(round.nodes.begin(), round.nodes.end(), name)) {
-      failure = fmt::format(
-          "extender {:?} claims a filtered node {:?} which is not found in the input node list",
-          extender.url_prefix, name);
-      break;
-    }
-    left.push_back(name);
-  }
-  if (failure && round.phase == Phase::kNominated && !extender.ignorable) {
+  FilteredNodes filtered = ReadFiltered(extender, answer, round.nodes);
+  if (filtered.failure && round.phase == Phase::kNominated && !extender.ignorable) {
     // Not being told about one node is no reason not to ask about all.
     return Screen(id, false, now);
   }
-  if (failure && !extender.ignorable) return FailRound(id, *failure, now);
-  if (failure) return FilterNext(id, now);
-  for (const auto& [name, text] : answer.failed) round.verdicts.refused[name] = {false, text};
-  for (const auto& [name, text] : answer.unresolvable) round.verdicts.refused[name] = {true, text};
-  std::sort(left.begin(), left.end());
-  left.erase(std::unique(left.begin(), left.end()), left.end());
-  if (round.phase == Phase::kFilter && left.size() != round.nodes.size()) {
+  if (filtered.failure && !extender.ignorable) return FailRound(id, *filtered.failure, now);
+  if (filtered.failure) return FilterNext(id, now);
+  TakeRefusals(answer, round.verdicts);
+  if (round.phase == Phase::kFilter && filtered.left.size() != round.nodes.size()) {
     round.verdicts.took_nodes = true;
   }
-  round.nodes = std::move(left);
+  round.nodes = std::move(filtered.left);
   FilterNext(id, now);
 }
 
@@ -134,11 +115,7 @@ void Core::AskForScores(PodId id, Time now) {
 void Core::OnScored(PodId id, const Extender& extender, const ExtenderAnswer& answer, Time now) {
   ExtenderRound& round = rounds_.at(id);
   // Without an answer the others decide.
-  if (!answer.failure) {
-    for (const auto& [name, score] : answer.scores) {
-      AddScore(score, extender.weight, round.scores[name]);
-    }
-  }
+  if (!answer.failure) TakeScores(extender, answer, round.scores);
   if (round.unanswered.empty()) Choose(id, now);
 }
 
@@ -307,9 +284,13 @@ void Core::Ask(PodId id, std::size_t extender, ExtenderVerb verb, Time now) {
 }
 
 void Core::OnExtenderAnswer(const ExtenderAnswered& answered, Time now) {
+  if (const auto gang = gang_extenders_.OnAnswer(answered, now)) {
+    if (!gang_extenders_.Waits(*gang)) SettleGang(*gang, now);
+    return;
+  }
   const auto asked = rounds_.Take(answered.action);
   if (!asked) return;
-  const PodId id = asked->pod;
+  const PodId id = asked->who;
   if (state_.pod(id).terminating) {
     rounds_.End(id);
     queue_.Remove(id);

@@ -36,7 +36,7 @@ void Core::OnMinimumChanged(GangId id, std::int32_t before, Time now) {
   if (stays_gang && waiting != nullptr) waiting->said_missing = 0;  // another thing is missing now
   if (!stays_gang) {
     // Members become pods like any other, or these become members.
-    gangs_.Close(id);
+    CloseGang(id);
     for (const PodId member : members) queue_.AskGateAgain(member, now);
   }
   for (const PodId member : members) NoteMember(member, now);

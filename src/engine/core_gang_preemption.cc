@@ -68,13 +68,7 @@ GangRoom Core::FindRoomInParts(PodId id, GangId gang, const Reservation* executo
   if (executors != nullptr) {
     for (const Reservation::Place& place : executors->places) comers.push_back(place.hold);
   }
-  GangPlanner planner(
-      state_, [this](PodId pod) { return placer_.PlaceInPlan(JudgeOf(pod), pod, FailedOn(pod)); },
-      [this](PodId pod, NodeRow row) {
-        std::uint8_t by = 0;
-        return cluster::IsHold(state_.pod(pod)) ? framework::Outcome::Success()
-                                                : AskReserve(ProfileOf(pod), pod, row, by);
-      });
+  GangPlanner planner = MakePlanner();
   return FindRoomFor(comers, comers.size(), gang, planner);
 }
 
@@ -85,8 +79,7 @@ const framework::Profile& Core::JudgeOf(PodId id) {
 GangRoom Core::FindRoomFor(std::span<const PodId> comers, std::size_t needed, GangId gang,
                            GangPlanner& planner) {
   GangPreemptor preemptor(
-      state_, planner,
-      [this](PodId pod, NodeRow row) { return placer_.Fits(JudgeOf(pod), pod, row); },
+      state_, planner, [this](PodId pod, NodeRow row) { return FitsOn(pod, row); },
       [this](PodId pod) { return backfill_ != nullptr && backfill_->times().Borrows(pod); },
       [this](PodId pod) { return !drivers_.empty() && IsForming(pod); });
   GangRoom room = preemptor.Find(gang, comers, needed);

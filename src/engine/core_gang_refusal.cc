@@ -15,11 +15,10 @@ using cluster::NodeRow;
 using cluster::PodId;
 
 GangPlanner Core::MakePlanner() {
-  return {state_,
-          [this](PodId pod) { return placer_.PlaceInPlan(ProfileOf(pod), pod, FailedOn(pod)); },
+  return {state_, [this](PodId pod) { return PlaceMember(pod); },
           [this](PodId pod, NodeRow row) {
             std::uint8_t by = 0;
-            return AskReserve(ProfileOf(pod), pod, row, by);
+            return AskReserve(JudgeOf(pod), pod, row, by);
           }};
 }
 
@@ -38,7 +37,7 @@ GangCount Core::CountFor(std::span<const PodId> members,
   std::vector<GangCount::Kind> counted(kinds.size());
   for (const auto& [member, kind] : by_kind) {
     if (counted[kind].members++ > 0) continue;
-    counted[kind].room = placer_.RoomOf(ProfileOf(member), member, kinds.size() == 1);
+    counted[kind].room = RoomOf(member, kinds.size() == 1);
   }
   return {state_, std::move(counted)};
 }
@@ -61,7 +60,7 @@ void Core::Conclude(std::span<const PodId> members, std::size_t needed, GangPlan
   const framework::GangEntry* const plugin = judge_.GangPluginOf(plan.blocked);
   const std::int32_t most = plugin == nullptr ? 0 : plugin->plugin->gang_args().search_evaluations;
   GangSearch search(
-      state_, [this](PodId pod, NodeRow row) { return placer_.Fits(ProfileOf(pod), pod, row); },
+      state_, [this](PodId pod, NodeRow row) { return FitsOn(pod, row); },
       [this](PodId pod, NodeRow row) {
         std::uint8_t by = 0;
         return AskReserve(ProfileOf(pod), pod, row, by);

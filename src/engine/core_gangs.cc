@@ -67,10 +67,10 @@ void Core::SettleGang(GangId id, Time now) {
   WaitingGang* const waiting = id.valid() ? gangs_.Find(id) : nullptr;
   if (waiting == nullptr) return;
   // What was a gang by this id may be gone, and another be there that is none.
-  if (!state_.gangs().Contains(id) || state_.gangs().Get(id).minimum <= 1) return gangs_.Close(id);
+  if (!state_.gangs().Contains(id) || state_.gangs().Get(id).minimum <= 1) return CloseGang(id);
   const bool incomplete = IsIncomplete(id);
   const bool reorder = std::exchange(waiting->incomplete, incomplete) != incomplete;
-  const bool enough = HasEnough(id, *waiting) && !MakesRoom(id);
+  const bool enough = MayStand(id, *waiting);
   if (enough && !waiting->stands.valid()) {
     Promote(*waiting, now);
   } else if (!enough && waiting->stands.valid()) {
@@ -78,7 +78,18 @@ void Core::SettleGang(GangId id, Time now) {
   } else if (reorder && waiting->stands.valid()) {
     queue_.Reorder(waiting->stands, now);
   }
+  // What extenders said is for an attempt that is not made.
+  if (!waiting->stands.valid() && !gang_extenders_.Waits(id)) gang_extenders_.End(id);
   PlanReports(id, *waiting, !HasEnough(id, *waiting), now);
+}
+
+bool Core::MayStand(GangId id, const WaitingGang& waiting) const {
+  return HasEnough(id, waiting) && !MakesRoom(id) && !gang_extenders_.Waits(id);
+}
+
+void Core::CloseGang(GangId id) {
+  gangs_.Close(id);
+  gang_extenders_.End(id);
 }
 
 bool Core::HasEnough(GangId id, const WaitingGang& waiting) const {
@@ -413,7 +424,7 @@ std::optional<std::string> Core::VerifyGangs() const {
     }
     if (waiting == nullptr) continue;
     const bool stands = std::binary_search(ready.begin(), ready.end(), waiting->stands);
-    const bool may_stand = HasEnough(id, *waiting) && !MakesRoom(id);
+    const bool may_stand = MayStand(id, *waiting);
     if (waiting->incomplete != IsIncomplete(id)) {
       return fmt::format("pod group {}: whether it goes first is out of date",
                          GangName(state_, id));

@@ -73,10 +73,23 @@ ExtenderAnswer Disagree(const AskExtender& ask, std::uint32_t how) {
   return answer;
 }
 
+framework::SchedulerConfiguration GangConfiguration() {
+  auto config = framework::ReadConfiguration(
+      "apiVersion: kubescheduler.config.k8s.io/v1\n"
+      "kind: KubeSchedulerConfiguration\n"
+      "profiles:\n"
+      "- schedulerName: default-scheduler\n"
+      "  plugins: {multiPoint: {enabled: [{name: Coscheduling}, {name: GangPreemption}]}}\n",
+      "gangs.yaml");
+  KNX_CHECK(config.ok(), config.ok() ? "" : config.error().message);
+  return *std::move(config);
+}
+
 class Story {
  public:
-  explicit Story(std::vector<framework::Extender> extenders) {
-    framework::SchedulerConfiguration config = framework::DefaultConfiguration();
+  explicit Story(std::vector<framework::Extender> extenders, bool gangs = false) : gangs_(gangs) {
+    framework::SchedulerConfiguration config =
+        gangs ? GangConfiguration() : framework::DefaultConfiguration();
     // The same plugins with and without.
     config.extenders = ThreeExtenders();
     EngineOptions options = OptionsFor(config);
@@ -126,12 +139,38 @@ class Story {
     harness_->Schedule();
   }
 
+  // For as long as whoever was refused may have to wait.
+  void LetAllHappen() {
+    for (int i = 0; i < 60; ++i) {
+      harness_->Pass(Duration::Seconds(20));
+      while (!harness_->evictions().empty()) {
+        harness_->FinishEviction(harness_->evictions().front());
+      }
+      harness_->ScheduleAndBind();
+    }
+  }
+
   testing::Harness& harness() { return *harness_; }
   std::string Decisions() {
     std::string out;
     for (int i = 0; i < 20; ++i) out += harness_->NodeOf("pod-" + std::to_string(i)) + " ";
     for (const std::string& note : harness_->notes()) out += note + "\n";
     return out;
+  }
+  // No gang waits beside an empty node for each of its members.
+  [[nodiscard]] bool GangsThatFitAreThere() {
+    const cluster::State& state = harness_->engine().state();
+    std::size_t empty = 0;
+    state.nodes().present().ForEach([&](std::uint32_t row) {
+      if (state.nodes().pods(NodeRow{row}).empty()) ++empty;
+    });
+    for (std::uint32_t i = 0; i < state.gangs().id_limit(); ++i) {
+      if (!state.gangs().Contains(cluster::GangId{i})) continue;
+      const cluster::Gang& gang = state.gangs().Get(cluster::GangId{i});
+      const bool whole = gang.members.size() >= static_cast<std::size_t>(gang.minimum);
+      if (whole && gang.placed == 0 && empty >= gang.members.size()) return false;
+    }
+    return true;
   }
   // No node is given more than it has.
   [[nodiscard]] bool WithinRoom() {
@@ -152,9 +191,14 @@ class Story {
     pod.Asks("cpu", std::to_string(500 * (1 + turn.b % 4)) + "m")
         .Priority(static_cast<int>(turn.b % 3));
     if (turn.b % 5 == 0) pod.Asks("example.com/thing", "1");
+    if (gangs_ && turn.b % 7 != 0) {
+      pod.Label("pod-group.scheduling.kubenexus.io/name", "gang-" + std::to_string(turn.a % 3))
+          .Label("pod-group.scheduling.kubenexus.io/min-available", std::to_string(2 + turn.a % 3));
+    }
     harness_->Pod(pod);
   }
 
+  bool gangs_ = false;
   std::optional<testing::Harness> harness_;
 };
 
@@ -166,6 +210,22 @@ RC_GTEST_PROP(ExtenderProperties, AnswersInAnyOrderLoseNothingAndPromiseNothingT
     RC_ASSERT(story.harness().engine().VerifyCaches().value_or("equal") == "equal");
     RC_ASSERT(story.WithinRoom());
   }
+}
+
+RC_GTEST_PROP(ExtenderProperties, AnswersAboutGangsInAnyOrderLoseNothingAndPromiseNothingTwice,
+              ()) {
+  Story story(framework::AskingOrder(ThreeExtenders()), true);
+  for (const Turn& turn : DrawTurns()) {
+    turn.b % 3 == 0 ? story.Happen(turn) : story.AnswerOne(turn);
+    RC_ASSERT(story.harness().engine().Verify().value_or("equal") == "equal");
+    RC_ASSERT(story.harness().engine().VerifyCaches().value_or("equal") == "equal");
+    RC_ASSERT(story.WithinRoom());
+  }
+  // Questions that nobody ever answers hold up nobody.
+  story.harness().AnswerAtOnce(Agree);
+  story.LetAllHappen();
+  RC_ASSERT(story.harness().engine().Verify().value_or("equal") == "equal");
+  RC_ASSERT(story.GangsThatFitAreThere());
 }
 
 RC_GTEST_PROP(ExtenderProperties, ThoseThatAgreeAtOnceChangeNothing, ()) {

@@ -1,62 +1,48 @@
 #include "engine/extender_round.h"
 
-#include "base/check.h"
+#include <fmt/format.h>
+
+#include <algorithm>
 
 namespace knx::engine {
 
-using cluster::PodId;
+using framework::Extender;
 
-ExtenderRound& ExtenderRounds::Begin(PodId pod) {
-  End(pod);
-  return rounds_[pod];
-}
-
-void ExtenderRounds::End(PodId pod) {
-  const auto round = rounds_.find(pod);
-  if (round == rounds_.end()) return;
-  for (const ActionId action : round->second.unanswered) {
-    const auto asked = asked_.find(action);
-    deadlines_.erase({asked->second.deadline, action});
-    asked_.erase(asked);
+FilteredNodes ReadFiltered(const Extender& extender, const ExtenderAnswer& answer,
+                           const std::vector<std::string>& asked) {
+  FilteredNodes out;
+  out.failure = answer.failure;
+  for (const std::string& name : answer.nodes) {
+    if (!std::binary_search(asked.begin(), asked.end(), name)) {
+      out.failure = fmt::format(
+          "extender {:?} claims a filtered node {:?} which is not found in the input node list",
+          extender.url_prefix, name);
+      return out;
+    }
+    out.left.push_back(name);
   }
-  rounds_.erase(round);
+  std::sort(out.left.begin(), out.left.end());
+  out.left.erase(std::unique(out.left.begin(), out.left.end()), out.left.end());
+  return out;
 }
 
-void ExtenderRounds::Await(ActionId action, const Asked& asked) {
-  rounds_.at(asked.pod).unanswered.insert(action);
-  asked_.emplace(action, asked);
-  deadlines_.emplace(asked.deadline, action);
+void TakeRefusals(const ExtenderAnswer& answer, ExtenderVerdicts& verdicts) {
+  for (const auto& [name, text] : answer.failed) verdicts.refused[name] = {false, text};
+  for (const auto& [name, text] : answer.unresolvable) verdicts.refused[name] = {true, text};
 }
 
-std::optional<ExtenderRounds::Asked> ExtenderRounds::Take(ActionId action) {
-  const auto found = asked_.find(action);
-  if (found == asked_.end()) return std::nullopt;
-  const Asked asked = found->second;
-  asked_.erase(found);
-  deadlines_.erase({asked.deadline, action});
-  rounds_.at(asked.pod).unanswered.erase(action);
-  return asked;
-}
-
-std::optional<ActionId> ExtenderRounds::Overdue(Time now) const {
-  if (deadlines_.empty() || deadlines_.begin()->first > now) return std::nullopt;
-  return deadlines_.begin()->second;
-}
-
-Time ExtenderRounds::NextWake() const {
-  return deadlines_.empty() ? kNever : deadlines_.begin()->first;
-}
-
-std::optional<std::string> ExtenderRounds::Verify() const {
-  std::size_t unanswered = 0;
-  for (const auto& [pod, round] : rounds_) {
-    if (round.unanswered.empty()) return "a round waits for no extender";
-    unanswered += round.unanswered.size();
+// An extender may give any number, and the same node twice.
+void TakeScores(const Extender& extender, const ExtenderAnswer& answer,
+                std::map<std::string, std::int64_t>& scores) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 60;
+  constexpr std::int64_t kMostScore = std::int64_t{1} << 31;
+  constexpr std::int64_t kStretch = framework::kMaxScore / framework::kMaxExtenderScore;
+  for (const auto& [name, score] : answer.scores) {
+    const std::int64_t weighted =
+        std::clamp(score, -kMostScore, kMostScore) * extender.weight * kStretch;
+    std::int64_t& total = scores[name];
+    total = std::clamp(total + weighted, -kMost, kMost);
   }
-  if (unanswered != asked_.size() || unanswered != deadlines_.size()) {
-    return "an extender is asked on behalf of nobody";
-  }
-  return std::nullopt;
 }
 
 }  // namespace knx::engine

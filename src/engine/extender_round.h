@@ -21,6 +21,7 @@
 #include "cluster/ids.h"
 #include "engine/events.h"
 #include "engine/placement.h"
+#include "framework/extender_config.h"
 
 namespace knx::engine {
 
@@ -42,38 +43,112 @@ struct ExtenderRound {
   std::vector<ExtenderAnswer::Victims> sent;   // kPreempt: what the extender is asked about
 };
 
-// The rounds that wait for answers.
-class ExtenderRounds {
+// What an extender says about the nodes that it was asked about, which are sorted.
+struct FilteredNodes {
+  std::vector<std::string> left;       // sorted
+  std::optional<std::string> failure;  // it cannot be believed
+};
+FilteredNodes ReadFiltered(const framework::Extender& extender, const ExtenderAnswer& answer,
+                           const std::vector<std::string>& asked);
+// Why it refuses nodes, in its words.
+void TakeRefusals(const ExtenderAnswer& answer, ExtenderVerdicts& verdicts);
+// Adds what it gives to nodes.
+void TakeScores(const framework::Extender& extender, const ExtenderAnswer& answer,
+                std::map<std::string, std::int64_t>& scores);
+
+// Rounds that wait for answers, by whom they are for.
+template <class Who, class Round>
+class PausedRounds {
  public:
   struct Asked {
-    cluster::PodId pod;
+    Who who;
     std::size_t extender = 0;
     Time deadline;
+    std::size_t part = 0;  // of the round, if it has several
   };
 
   [[nodiscard]] bool empty() const { return rounds_.empty(); }
   [[nodiscard]] std::size_t size() const { return rounds_.size(); }
-  [[nodiscard]] bool Contains(cluster::PodId pod) const { return rounds_.contains(pod); }
-  [[nodiscard]] ExtenderRound& at(cluster::PodId pod) { return rounds_.at(pod); }
-  // Any that the pod had is over.
-  ExtenderRound& Begin(cluster::PodId pod);
+  [[nodiscard]] bool Contains(Who who) const { return rounds_.contains(who); }
+  [[nodiscard]] Round& at(Who who) { return rounds_.at(who); }
+  // nullptr: there is none.
+  [[nodiscard]] Round* Find(Who who) {
+    const auto round = rounds_.find(who);
+    return round == rounds_.end() ? nullptr : &round->second;
+  }
+  // An answer is awaited.
+  [[nodiscard]] bool Waits(Who who) const {
+    const auto round = rounds_.find(who);
+    return round != rounds_.end() && !round->second.unanswered.empty();
+  }
+  // Any that it had is over.
+  Round& Begin(Who who) {
+    End(who);
+    return rounds_[who];
+  }
   // Answers that come later are answers to nobody. Does nothing if there is none.
-  void End(cluster::PodId pod);
+  void End(Who who) {
+    if (rounds_.empty()) return;
+    const auto round = rounds_.find(who);
+    if (round == rounds_.end()) return;
+    Forget(round->second);
+    rounds_.erase(round);
+  }
+  // What it asked is not waited for any more.
+  void Forget(Round& round) {
+    for (const ActionId action : round.unanswered) {
+      const auto asked = asked_.find(action);
+      deadlines_.erase({asked->second.deadline, action});
+      asked_.erase(asked);
+    }
+    round.unanswered.clear();
+  }
 
-  void Await(ActionId action, const Asked& asked);
+  void Await(ActionId action, const Asked& asked) {
+    rounds_.at(asked.who).unanswered.insert(action);
+    asked_.emplace(action, asked);
+    deadlines_.emplace(asked.deadline, action);
+  }
   // Who waits for the answer, which is no longer waited for; nullopt: nobody.
-  std::optional<Asked> Take(ActionId action);
+  std::optional<Asked> Take(ActionId action) {
+    const auto found = asked_.find(action);
+    if (found == asked_.end()) return std::nullopt;
+    const Asked asked = found->second;
+    asked_.erase(found);
+    deadlines_.erase({asked.deadline, action});
+    rounds_.at(asked.who).unanswered.erase(action);
+    return asked;
+  }
   // The first whose time is up.
-  [[nodiscard]] std::optional<ActionId> Overdue(Time now) const;
-  [[nodiscard]] Time NextWake() const;
+  [[nodiscard]] std::optional<ActionId> Overdue(Time now) const {
+    if (deadlines_.empty() || deadlines_.begin()->first > now) return std::nullopt;
+    return deadlines_.begin()->second;
+  }
+  [[nodiscard]] Time NextWake() const {
+    return deadlines_.empty() ? kNever : deadlines_.begin()->first;
+  }
 
-  // That every round waits for something, and the other way round: the first difference.
-  [[nodiscard]] std::optional<std::string> Verify() const;
+  // That every round waits for something, or `may_rest`, and the other way round: the first
+  // difference.
+  template <class MayRest>
+  [[nodiscard]] std::optional<std::string> Verify(MayRest may_rest) const {
+    std::size_t unanswered = 0;
+    for (const auto& [who, round] : rounds_) {
+      if (round.unanswered.empty() && !may_rest(who)) return "a round waits for no extender";
+      unanswered += round.unanswered.size();
+    }
+    if (unanswered != asked_.size() || unanswered != deadlines_.size()) {
+      return "an extender is asked on behalf of nobody";
+    }
+    return std::nullopt;
+  }
 
  private:
-  absl::flat_hash_map<cluster::PodId, ExtenderRound> rounds_;
+  absl::flat_hash_map<Who, Round> rounds_;
   std::map<ActionId, Asked> asked_;
   std::set<std::pair<Time, ActionId>> deadlines_;
 };
+
+using ExtenderRounds = PausedRounds<cluster::PodId, ExtenderRound>;
 
 }  // namespace knx::engine

@@ -87,6 +87,9 @@ class Placer {
   // Nothing is left: why, and whether room can be made.
   Placement RefuseAll(const framework::Profile& profile, cluster::PodId pod,
                       ExtenderVerdicts& verdicts);
+  // The same for a pod of a plan that is being tried: nobody is evicted for it.
+  Placement RefuseInPlan(const framework::Profile& profile, cluster::PodId pod,
+                         ExtenderVerdicts& verdicts);
   // Room for several pods like this one at once.
   KindRoom RoomOf(const framework::Profile& profile, cluster::PodId pod, bool alone);
   // Whether the plugins accept a node as it is now.

@@ -105,6 +105,14 @@ Placement Placer::RefuseAll(const framework::Profile& profile, PodId pod,
   return placement;
 }
 
+Placement Placer::RefuseInPlan(const framework::Profile& profile, PodId pod,
+                               ExtenderVerdicts& verdicts) {
+  may_evict_ = false;
+  Placement placement = RefuseAll(profile, pod, verdicts);
+  may_evict_ = true;
+  return placement;
+}
+
 KindRoom Placer::RoomOf(const framework::Profile& profile, PodId pod, bool alone) {
   KindRoom room;
   WithPrepared(profile, pod,

@@ -112,14 +112,14 @@ class Scheduler:
         "theirs": [ROOT / "bin" / "knx-control-plane", "kube-scheduler", "--secure-port=0"],
     }
 
-    def __init__(self, whose, plane, extenders):
+    def __init__(self, whose, plane, extenders, **configuration):
         kubeconfig = f"{plane.folder}/kube-scheduler.kubeconfig"
         self._config = tempfile.NamedTemporaryFile("w", suffix=".yaml")
         json.dump({"apiVersion": "kubescheduler.config.k8s.io/v1",
                    "kind": "KubeSchedulerConfiguration",
                    "leaderElection": {"leaderElect": False},
                    "clientConnection": {"kubeconfig": kubeconfig},
-                   "extenders": extenders}, self._config)
+                   "extenders": extenders, **configuration}, self._config)
         self._config.flush()
         self._log = tempfile.NamedTemporaryFile("w+", suffix=".log")
         self._command = [*self.COMMANDS[whose], f"--config={self._config.name}"]
@@ -228,6 +228,38 @@ class Extenders(unittest.TestCase):
                 sent = asked[0][1]["Pod"]
                 self.assertEqual(sent["metadata"]["name"], "p")
                 self.assertEqual(sent["spec"]["containers"][0]["image"], "registry.example/c")
+
+    # kube-scheduler has no gangs like these.
+    GANGS = [{"schedulerName": "default-scheduler",
+              "plugins": {"multiPoint": {"enabled": [{"name": "Coscheduling"}]}}}]
+
+    def test_a_gang_is_planned_among_the_nodes_that_are_left(self):
+        ours = "pod-group.scheduling.kubenexus.io"
+        left = ["small"]
+        with Extender(filter=lambda args: {"NodeNames": [
+                n for n in args["NodeNames"] if n in left]}) as extender:
+            for one in (node("large"), node("other"), node("small", cpu="2")):
+                self.plane.create(NODES, one)
+            config = [{"urlPrefix": extender.url, "filterVerb": "filter",
+                       "nodeCacheCapable": True}]
+            with Scheduler("ours", self.plane, config, profiles=self.GANGS):
+                for i in range(3):
+                    member = pod(f"m{i}")
+                    member["metadata"]["labels"] = {f"{ours}/name": "train",
+                                                    f"{ours}/min-available": "3"}
+                    self.plane.create(PODS, member)
+                said = self.plane.wait_for(PODS, lambda got: len(got["items"]) == 3 and all(
+                    "needs 3 pods at once, 2 fit" in condition(p).get("message", "")
+                    for p in got["items"]), timeout=30)
+                self.assertIn(f'Extender "{extender.url}" took 2 nodes away.',
+                              condition(said["items"][2])["message"])
+                self.assertEqual(len({args["Pod"]["metadata"]["name"]
+                                      for _, args in extender.asked}), 1)
+                left[:] = ["other"]
+                self.plane.create(NODES, node("another"))  # Something happens.
+                bound = self.plane.wait_for(PODS, lambda got: all(
+                    p["spec"].get("nodeName") for p in got["items"]), timeout=60)
+                self.assertEqual({p["spec"]["nodeName"] for p in bound["items"]}, {"other"})
 
     def test_a_node_is_sent_as_the_api_server_has_it(self):
         large = node("a")
