@@ -201,6 +201,44 @@ TEST(GangPreemption, WhatPodsSayAboutTheirEndCounts) {
   });
 }
 
+// Of two pods, whose profile says what, and who goes.
+TEST(GangPreemption, WhatTheirProfileSaysAboutTheirEndCounts) {
+  const auto config = framework::ReadConfiguration(
+      "apiVersion: kubescheduler.config.k8s.io/v1\n"
+      "kind: KubeSchedulerConfiguration\n"
+      "profiles:\n"
+      "- schedulerName: default-scheduler\n"
+      "  plugins: {multiPoint: {enabled: [{name: Coscheduling}, {name: GangPreemption},\n"
+      "                                   {name: ProfileClassifier}]}}\n",
+      "gangs.yaml");
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  const std::string key = "workload.kubenexus.io/preemptible";
+  struct Case {
+    std::string_view name;
+    PodBuilder old, young;
+    std::string_view victim;
+  };
+  const Case cases[] = {
+      {"nothing is said", PodBuilder("old"), PodBuilder("young"), "young"},
+      {"by an annotation", PodBuilder("old").Annotation(key, "true"), PodBuilder("young"), "old"},
+      {"to stay", PodBuilder("old"), PodBuilder("young").Annotation(key, "false"), "old"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    testing::Harness harness({}, testing::ProfilesOf(*config));
+    for (const std::string name : {"a", "b"}) {
+      harness.Node(NodeBuilder(name).Has("cpu", "2").Has("memory", "64Gi").Has("pods", "110"));
+    }
+    harness.Pod(PodBuilder(c.old).Asks("cpu", "2").Started(Time{1}).On("a"));
+    harness.Pod(PodBuilder(c.young).Asks("cpu", "2").Started(Time{2}).On("b"));
+    for (const std::string name : {"m0", "m1"}) {
+      harness.Pod(InGang(PodBuilder(name).Asks("cpu", "1").Priority(10), "train", 2));
+    }
+    harness.Schedule();
+    EXPECT_THAT(harness.evictions(), ::testing::ElementsAre(std::string(c.victim)));
+  }
+}
+
 TEST(GangPreemption, EvictsNobodyForNothing) {
   ExpectVictims({
       {"equally important", {{"a", "2"}}, {{"a", "p", "2", 10}}, {}, ""},

@@ -31,6 +31,16 @@ bool Says(const cluster::State& state, PodId pod, std::string_view key, std::str
   return said != nullptr && *said == value;
 }
 
+// What its profile says, which knows more than its label, if a profile classifies pods.
+cluster::Preemptible PreemptibleOf(const cluster::State& state, PodId pod) {
+  using cluster::Preemptible;
+  const Preemptible by_profile = state.profile_of(pod).preemptible;
+  if (by_profile != Preemptible::kUnsaid) return by_profile;
+  if (Says(state, pod, k8s::names::kPreemptible, "true")) return Preemptible::kYes;
+  return Says(state, pod, k8s::names::kPreemptible, "false") ? Preemptible::kNo
+                                                             : Preemptible::kUnsaid;
+}
+
 }  // namespace
 
 bool MoreImportant(const cluster::State& state, PodId a, PodId b) {
@@ -44,11 +54,11 @@ bool MoreImportant(const cluster::State& state, PodId a, PodId b) {
 
 bool FillsGaps(const cluster::State& state, PodId pod) {
   return Says(state, pod, k8s::names::kBackfill, "true") ||
-         Says(state, pod, k8s::names::kPreemptible, "true");
+         PreemptibleOf(state, pod) == cluster::Preemptible::kYes;
 }
 
 bool IsToStay(const cluster::State& state, PodId pod) {
-  return Says(state, pod, k8s::names::kPreemptible, "false");
+  return PreemptibleOf(state, pod) == cluster::Preemptible::kNo;
 }
 
 bool BudgetUse::Violates(PodId id) {

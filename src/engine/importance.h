@@ -21,8 +21,8 @@ inline Time StartOf(const cluster::Pod& pod) {
 // A total order; as in kube-scheduler, who leaves the rest to chance.
 [[nodiscard]] bool MoreImportant(const cluster::State& state, cluster::PodId a, cluster::PodId b);
 
-// What the labels of a pod say about its end for others: that it fills gaps, and goes before others
-// of its priority; that it stays.
+// What a pod says about its end for others, or its workload profile does: that it fills gaps, and
+// goes before others of its priority; that it stays.
 [[nodiscard]] bool FillsGaps(const cluster::State& state, cluster::PodId pod);
 [[nodiscard]] bool IsToStay(const cluster::State& state, cluster::PodId pod);
 
