@@ -9,6 +9,7 @@
 
 #include "k8s/names.h"
 #include "k8s/operators.h"
+#include "k8s/selector.h"
 
 namespace knx::cluster {
 namespace {
@@ -142,21 +143,50 @@ void ReadMinimum(const Said& said, std::int32_t& minimum, GangDeclaration& gang)
   }
 }
 
+// What a pod says by one key; a label counts before an annotation.
+std::optional<Said> SaidBy(const k8s::ObjectMeta& meta, std::string_view key) {
+  for (const auto& [map, kind] :
+       {std::pair(&meta.labels, kLabel), std::pair(&meta.annotations, kAnnotation)}) {
+    const std::string_view value = Find(*map, key);
+    if (!value.empty()) return Said{kind, key, std::string(value), GangSource::kPod};
+  }
+  return std::nullopt;
+}
+
 // Where it is said by the pod, all of it is: name and minimum of the role.
 void ReadRole(const k8s::ObjectMeta& meta, GangDeclaration& gang) {
-  const std::string_view key =
-      gang.source == GangSource::kVolcano ? names::kVolcanoTask : names::kGangRole;
-  AllSaid said;
-  AddSaid(meta.labels, kLabel, std::span(&key, 1), gang.source, said);
-  AddSaid(meta.annotations, kAnnotation, std::span(&key, 1), gang.source, said);
-  if (said.empty()) return;
-  gang.role = said.front().value;
+  const bool by_volcano = gang.source == GangSource::kVolcano;
+  const auto role = SaidBy(meta, by_volcano ? names::kVolcanoTask : names::kGangRole);
+  if (!role) return;
+  gang.role = role->value;
   if (gang.source != GangSource::kPod) return;
-  const std::span minimum(&names::kGangRoleMinAvailable, 1);
-  said.clear();
-  AddSaid(meta.labels, kLabel, minimum, gang.source, said);
-  AddSaid(meta.annotations, kAnnotation, minimum, gang.source, said);
-  if (!said.empty()) ReadMinimum(said.front(), gang.role_minimum, gang);
+  if (const auto minimum = SaidBy(meta, names::kGangRoleMinAvailable)) {
+    ReadMinimum(*minimum, gang.role_minimum, gang);
+  }
+}
+
+// Wherever it is said how many of the gang must start.
+void ReadSubGroup(const k8s::ObjectMeta& meta, GangDeclaration& gang) {
+  if (const auto count = SaidBy(meta, names::kGangMinSubGroups)) {
+    ReadMinimum(*count, gang.min_sub_groups, gang);
+  }
+  const auto name = SaidBy(meta, names::kGangSubGroup);
+  if (!name) return;
+  gang.sub_group = name->value;
+  if (const auto minimum = SaidBy(meta, names::kGangSubGroupMinAvailable)) {
+    ReadMinimum(*minimum, gang.sub_group_minimum, gang);
+  }
+}
+
+// Who says how many pods make a sub-group whole need not say how many must start in all: as many as
+// the sub-groups have that must, if they are of a size. At least two in any case, of sub-groups
+// that start no single pod.
+void RaiseBySubGroups(bool said_in_all, GangDeclaration& gang) {
+  const std::int64_t whole = gang.sub_group_minimum;
+  const std::int64_t all =
+      std::min<std::int64_t>(whole * std::max(gang.min_sub_groups, 1), kMaxGangMinimum);
+  const std::int64_t least = said_in_all ? std::min<std::int64_t>(whole, 2) : all;
+  gang.minimum = std::max(gang.minimum, static_cast<std::int32_t>(least));
 }
 
 }  // namespace
@@ -191,16 +221,60 @@ std::optional<GangDeclaration> ReadGangDeclaration(const k8s::Pod& pod, Operator
   GangDeclaration gang{.name = all.front().value, .source = all.front().source};
   if (!minimums.empty()) ReadMinimum(minimums.front(), gang.minimum, gang);
   gang.conflict = ConflictIn(all);
+  if (const auto key = SaidBy(pod.meta, names::kGangTopologyKey)) gang.topology_key = key->value;
   if (gang.source != GangSource::kPod) {
     gang.problem.clear();  // of something that does not count
     ReadRole(pod.meta, gang);
+    if (gang.problem.empty()) ReadSubGroup(pod.meta, gang);
     return gang;
   }
-  if (minimums.empty()) return std::nullopt;
+  const bool says_minimum =
+      !minimums.empty() || SaidBy(pod.meta, names::kGangSubGroupMinAvailable).has_value();
+  if (!says_minimum) return std::nullopt;
   if (gang.problem.empty()) ReadRole(pod.meta, gang);
-  if (gang.problem.empty() && gang.minimum == 1) return std::nullopt;
+  if (gang.problem.empty()) ReadSubGroup(pod.meta, gang);
+  if (gang.problem.empty()) RaiseBySubGroups(!minimums.empty(), gang);
+  if (gang.problem.empty() && gang.minimum <= 1) return std::nullopt;
   if (gang.conflict.empty()) gang.conflict = ConflictIn(minimums);
   return gang;
+}
+
+namespace {
+
+// How many pods the sub-groups have that must start; and two at the least, of sub-groups that start
+// no single pod.
+std::int32_t LeastOf(const std::vector<k8s::SubGroupPolicy>& policies) {
+  std::int64_t least = 0;
+  for (const k8s::SubGroupPolicy& policy : policies) {
+    const auto whole = std::clamp<std::int64_t>(policy.size, 1, kMaxGangMinimum);
+    const auto count = std::clamp<std::int64_t>(policy.minimum, 0, kMaxGangMinimum);
+    least = std::max(least + whole * count, std::min<std::int64_t>(whole, 2));
+  }
+  return static_cast<std::int32_t>(std::min<std::int64_t>(least, kMaxGangMinimum));
+}
+
+}  // namespace
+
+std::string KindOf(const k8s::SubGroupPolicy& policy, std::size_t position) {
+  return policy.name.empty() ? fmt::format("{}", position) : policy.name;
+}
+
+SubGroupPlace FindSubGroup(std::span<const k8s::SubGroupPolicy> policies,
+                           const k8s::StringMap& labels) {
+  for (std::size_t i = 0; i < policies.size(); ++i) {
+    const k8s::SubGroupPolicy& policy = policies[i];
+    if (policy.selector && !k8s::Matches(*policy.selector, labels)) continue;
+    std::string kind = KindOf(policy, i);
+    std::string name = kind;
+    bool complete = true;
+    for (const std::string& key : policy.match_label_keys) {
+      const std::string_view value = Find(labels, key);
+      complete = complete && !value.empty();
+      name += fmt::format("/{}", value);
+    }
+    if (complete) return {&policy, std::move(kind), std::move(name)};
+  }
+  return {};
 }
 
 std::optional<GangObject> ReadGangObject(const k8s::Object& object) {
@@ -216,6 +290,9 @@ std::optional<GangObject> ReadGangObject(const k8s::Object& object) {
     for (const auto& [role, minimum] : group->role_minimums) {
       if (minimum > 0) out.roles[role] = std::min(minimum, kMaxGangMinimum);
     }
+    out.topology_key = group->topology_key;
+    out.sub_groups = group->sub_group_policies;
+    out.groups.front().second = std::max(group->minimum, LeastOf(out.sub_groups));
     return out;
   }
   if (const auto* workload = std::get_if<k8s::GroupWorkload>(&object)) {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,7 +31,7 @@ enum class GangSource : std::uint8_t {
 std::string_view ObjectOf(GangSource source);
 
 // How many members of each role must be among those that start together, by role.
-using GangRoles = std::map<std::string, std::int32_t>;
+using GangRoles = std::map<std::string, std::int32_t, std::less<>>;
 
 struct GangDeclaration {
   std::string name;  // unique in the pod's namespace among those of its source
@@ -41,6 +43,11 @@ struct GangDeclaration {
   std::string conflict = {};      // what else it says, and what counts; in words
   std::string role = {};          // what it is in the gang; empty: nothing special
   std::int32_t role_minimum = 0;  // as it says itself; 0: it does not
+  // A part of the gang that starts whole or not at all, and how many pods make it whole; how many
+  // such parts of the gang must start. Empty and 0: it does not say.
+  std::string sub_group = {};
+  std::int32_t sub_group_minimum = 0, min_sub_groups = 0;
+  std::string topology_key = {};  // all members in one domain of this label; empty: anywhere
   friend bool operator==(const GangDeclaration&, const GangDeclaration&) = default;
 };
 
@@ -57,9 +64,22 @@ struct GangObject {
   std::string name;
   std::vector<std::pair<std::string, std::int32_t>> groups;
   GangRoles roles = {};  // of each of them
+  std::string topology_key = {};
+  std::vector<k8s::SubGroupPolicy> sub_groups = {};
 };
 // nullopt: it is of another kind.
 std::optional<GangObject> ReadGangObject(const k8s::Object& object);
+
+// Which of the policies a pod with these labels falls under, and the sub-group it is in by that.
+// Both are empty: none.
+struct SubGroupPlace {
+  const k8s::SubGroupPolicy* policy = nullptr;
+  std::string kind, name;
+};
+SubGroupPlace FindSubGroup(std::span<const k8s::SubGroupPolicy> policies,
+                           const k8s::StringMap& labels);
+// What the sub-groups of a policy have in common; by its name, or where it stands among the others.
+std::string KindOf(const k8s::SubGroupPolicy& policy, std::size_t position);
 
 // The groups of a Workload are named "workload/group", and what is a gang for itself of such a
 // group "workload/group/replica". Of every other gang both are the same.

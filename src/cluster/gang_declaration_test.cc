@@ -177,6 +177,47 @@ TEST(GangDeclaration, AMinimumThatCannotBeReadIsNotIgnored) {
             "min-available must be at most 1000000, got 99999999999999999999");
 }
 
+TEST(GangDeclaration, ATopologyKeyIsALabelOrAnAnnotation) {
+  const Map gang = {{kOurs + "name", "a"}, {kOurs + "min-available", "3"}};
+  Map labelled = gang;
+  labelled.emplace_back(kOurs + "topology-key", "rack");
+  EXPECT_EQ(Read(labelled)->topology_key, "rack");
+  EXPECT_EQ(Read(gang, {{kOurs + "topology-key", "topology.kubernetes.io/rack"}})->topology_key,
+            "topology.kubernetes.io/rack");
+  EXPECT_EQ(Read(gang)->topology_key, "");
+}
+
+TEST(GangDeclaration, SubGroupsMayBeAllThatIsSaidOfMinimums) {
+  const auto read = [](Map labels) {
+    labels.emplace_back(kOurs + "name", "a");
+    return Read(std::move(labels));
+  };
+  const auto said = read({{kOurs + "min-available", "9"},
+                          {kOurs + "sub-group", "r1"},
+                          {kOurs + "sub-group-min-available", "4"},
+                          {kOurs + "min-sub-groups", "2"}});
+  ASSERT_TRUE(said);
+  EXPECT_EQ(said->minimum, 9);
+  EXPECT_EQ(said->sub_group, "r1");
+  EXPECT_EQ(said->sub_group_minimum, 4);
+  EXPECT_EQ(said->min_sub_groups, 2);
+  const Map whole = {{kOurs + "sub-group", "r1"}, {kOurs + "sub-group-min-available", "4"}};
+  EXPECT_EQ(read(whole)->minimum, 4);
+  Map two = whole;
+  two.emplace_back(kOurs + "min-sub-groups", "2");
+  EXPECT_EQ(read(two)->minimum, 8);
+  Map one_in_all = whole;
+  one_in_all.emplace_back(kOurs + "min-available", "1");
+  EXPECT_EQ(read(one_in_all)->minimum, 2) << "no single pod starts";
+  EXPECT_EQ(read({{kOurs + "sub-group", "r1"}}), std::nullopt);
+  EXPECT_EQ(read({{kOurs + "sub-group", "r1"}, {kOurs + "sub-group-min-available", "1"}}),
+            std::nullopt);
+  Map wrong = whole;
+  wrong.emplace_back(kOurs + "min-sub-groups", "some");
+  EXPECT_EQ(read(wrong)->problem,
+            "failed to parse min-sub-groups value \"some\": a whole number is wanted");
+}
+
 std::optional<GangDeclaration> ReadOfOperator(Map labels, Map annotations = {}) {
   k8s::Pod pod;
   std::sort(labels.begin(), labels.end());

@@ -36,8 +36,8 @@ std::int32_t GangDemand::in_all() const {
 
 void GangTable::SetDemand(GangId id, GangDemand demand) {
   Gang& gang = gangs_[id.index];
-  gang.minimum = demand.in_all();
-  gang.roles = std::move(demand.roles);
+  demand.minimum = demand.in_all();
+  static_cast<GangDemand&>(gang) = std::move(demand);
 }
 
 GangId GangTable::Join(const GangKey& key, PodId pod, Time begun) {
@@ -103,14 +103,41 @@ GangId GangTable::RemoveFinished(const std::string& uid) {
 
 // ---- objects ----
 
-void GangTable::SetObject(const GangKey& object, Groups groups, const GangRoles& roles) {
+namespace {
+
+void DemandSubGroups(std::span<const k8s::SubGroupPolicy> policies, GangDemand& demand) {
+  for (std::size_t i = 0; i < policies.size(); ++i) {
+    if (policies[i].minimum <= 0) continue;
+    demand.min_sub_groups[KindOf(policies[i], i)] = std::min(policies[i].minimum, kMaxGangMinimum);
+  }
+}
+
+}  // namespace
+
+void GangTable::SetObject(const GangKey& object, Groups groups, const GangRoles& roles,
+                          const std::string& topology_key,
+                          std::vector<k8s::SubGroupPolicy> sub_groups) {
   const auto [first, last] = EntriesOf(objects_, object);
   objects_.erase(first, last);
   for (const auto& [name, minimum] : groups) {
-    objects_[{object.namespace_, object.source, name}] = {std::clamp(minimum, 1, kMaxGangMinimum),
-                                                          roles};
+    objects_[{object.namespace_, object.source, name}] = {
+        .minimum = std::clamp(minimum, 1, kMaxGangMinimum),
+        .roles = roles,
+        .topology_key = topology_key};
+  }
+  policies_.erase(object);
+  if (!groups.empty() && !sub_groups.empty()) {
+    DemandSubGroups(sub_groups, objects_[object]);
+    policies_[object] = std::move(sub_groups);
   }
   for (const GangId id : NamedBy(object)) SetDemand(id, DemandByObject(Get(id)));
+}
+
+std::span<const k8s::SubGroupPolicy> GangTable::PoliciesOf(const Gang& gang) const {
+  if (policies_.empty()) return {};
+  const auto known = policies_.find(gang.key());
+  if (known == policies_.end()) return {};
+  return known->second;
 }
 
 std::vector<GangId> GangTable::NamedBy(const GangKey& object) const {
@@ -123,7 +150,7 @@ std::vector<GangId> GangTable::NamedBy(const GangKey& object) const {
 GangDemand GangTable::DemandByObject(const Gang& gang) const {
   const auto said =
       objects_.find({gang.namespace_, gang.source, std::string(GroupOf(gang.source, gang.name))});
-  return said == objects_.end() ? GangDemand{Gang::kNoObject, {}} : said->second;
+  return said == objects_.end() ? GangDemand{.minimum = Gang::kNoObject} : said->second;
 }
 
 std::size_t GangTable::bytes() const {
@@ -131,7 +158,7 @@ std::size_t GangTable::bytes() const {
   for (const Gang& gang : gangs_) {
     total += gang.members.capacity() * sizeof(PodId) + gang.name.size();
   }
-  return total + MapBytes(by_name_) + MapBytes(objects_) + finished_.bytes();
+  return total + MapBytes(by_name_) + MapBytes(objects_) + MapBytes(policies_) + finished_.bytes();
 }
 
 }  // namespace knx::cluster

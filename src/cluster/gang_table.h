@@ -23,16 +23,28 @@
 
 namespace knx::cluster {
 
-// Who must start together: so many, and of each of these roles so many of them.
+// Members of a gang that start whole or not at all.
+struct SubGroupDemand {
+  std::int32_t minimum = 1;  // so many of them make it whole
+  std::string kind = {};     // sub-groups of which so many must start
+  friend bool operator==(const SubGroupDemand&, const SubGroupDemand&) = default;
+};
+
+// Who must start together: so many, and of each of these roles so many of them; and where.
 struct GangDemand {
+  // What the object says, 1 if each starts for itself. Without an object the greatest that a member
+  // declares: which of them comes first makes no difference.
   std::int32_t minimum = 0;
-  GangRoles roles = {};
+  GangRoles roles = {};  // that must be among them; together no more than the minimum
+  std::map<std::string, SubGroupDemand, std::less<>> sub_groups = {};    // by name
+  std::map<std::string, std::int32_t, std::less<>> min_sub_groups = {};  // of each kind, if any
+  std::string topology_key = {};  // all in one domain of this label of nodes; empty: anywhere
   // Who wants more of its roles than in all wants that many in all.
   [[nodiscard]] std::int32_t in_all() const;
   friend bool operator==(const GangDemand&, const GangDemand&) = default;
 };
 
-struct Gang {
+struct Gang : GangDemand {
   // As a minimum: the object that would say it is not there.
   static constexpr std::int32_t kNoObject = std::numeric_limits<std::int32_t>::max();
 
@@ -40,17 +52,14 @@ struct Gang {
   GangSource source = GangSource::kPod;
   std::string name;
   std::vector<PodId> members;  // in the order in which they came; empty: the slot is free
-  // What the object says, 1 if each starts for itself. Without an object the greatest that a member
-  // declares: which of them comes first makes no difference.
-  std::int32_t minimum = 0;
-  GangRoles roles;           // that must be among them; together no more than the minimum
-  std::uint32_t placed = 0;  // members that have a place and are not about to leave it
-  Time begun = kNever;       // the first of this run was made then, as far as is known
+  std::uint32_t placed = 0;    // members that have a place and are not about to leave it
+  Time begun = kNever;         // the first of this run was made then, as far as is known
   // Pods of this run that have done their work. Nobody has to start in their stead.
   std::uint32_t finished = 0;
   std::uint32_t finished_and_gone = 0;  // of those, so many are not there any more
 
   [[nodiscard]] bool awaits_object() const { return minimum == kNoObject; }
+  [[nodiscard]] const GangDemand& demand() const { return *this; }
   [[nodiscard]] GangKey key() const { return {namespace_, source, name}; }
 };
 
@@ -76,7 +85,6 @@ class GangTable {
   GangId AddFinished(const GangKey& key, FinishedMember pod);
   // One that had is gone. It stays counted as long as somebody of its run has a place.
   GangId RemoveFinished(const std::string& uid);
-  // Of a gang without an object.
   void SetDemand(GangId id, GangDemand demand);
   void CountPlaced(GangId id, int sign) {
     gangs_[id.index].placed += static_cast<std::uint32_t>(sign);
@@ -84,7 +92,11 @@ class GangTable {
 
   // An object is there and has these groups, with their minimums; none: it is not there.
   using Groups = std::span<const std::pair<std::string, std::int32_t>>;
-  void SetObject(const GangKey& object, Groups groups, const GangRoles& roles = {});
+  void SetObject(const GangKey& object, Groups groups, const GangRoles& roles = {},
+                 const std::string& topology_key = {},
+                 std::vector<k8s::SubGroupPolicy> sub_groups = {});
+  // How the object of a gang divides it.
+  [[nodiscard]] std::span<const k8s::SubGroupPolicy> PoliciesOf(const Gang& gang) const;
   // Whose members name the object, whether it is there or not.
   [[nodiscard]] std::vector<GangId> NamedBy(const GangKey& object) const;
   // What the object of a gang says at present.
@@ -106,6 +118,7 @@ class GangTable {
   std::vector<GangId> free_;
   std::map<GangKey, GangId> by_name_;
   std::map<GangKey, GangDemand> objects_;  // their groups, and what each wants
+  std::map<GangKey, std::vector<k8s::SubGroupPolicy>> policies_;  // of those that have any
   FinishedMembers finished_;
 };
 

@@ -34,6 +34,7 @@ struct GangMembership {
   GangDeclaration declared;
   std::string owner;  // the uid of what makes its pods; empty: nothing does
   GangId id = {};
+  std::string sub_group = {};  // of the gang, as the pod says or its object; empty: none
   bool conflict_said = false;  // that it contradicts itself, or the object of its gang
 };
 

@@ -214,6 +214,9 @@ PodChange State::UpdatePod(PodId id, const k8s::Pod& pod) {
   if (replace) TakeOff(id);
   change.gang = (next.gang == nullptr) != (current.gang == nullptr) ||
                 (next.gang != nullptr && next.gang->declared != current.gang->declared);
+  // The object of its gang may go by any of its labels.
+  change.gang |=
+      change.labels && next.gang != nullptr && next.gang->declared.source == GangSource::kVolcano;
   const bool counts_differ =
       current.node.valid() &&
       (next.kin != current.kin || next.terminating != current.terminating || change.gang);

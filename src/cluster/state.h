@@ -233,6 +233,9 @@ class State {
   void JoinGang(PodId id);
   void LeaveGang(PodId id);
   [[nodiscard]] GangDemand CountGangDemand(GangId id) const;
+  void AddSubGroup(const Pod& member, GangDemand& demand) const;
+  // Which sub-group a member is in, as it says or as the object of its gang does.
+  void AssignSubGroup(PodId id);
   // Who has finished in this run of the gang, after anything changed that says when it began. The
   // gang, if its pods start together.
   GangId RecountFinished(GangId id);

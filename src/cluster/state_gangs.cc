@@ -7,11 +7,30 @@
 namespace knx::cluster {
 namespace {
 
-// Where members disagree, the greatest counts.
-void AddRole(const GangDeclaration& declared, GangRoles& roles) {
+// Where members disagree, the greatest counts, whoever comes first.
+void AddMinimums(const GangDeclaration& declared, GangDemand& demand) {
+  demand.minimum = std::max(demand.minimum, declared.minimum);
   if (declared.role_minimum == 0) return;
-  std::int32_t& minimum = roles[declared.role];
+  std::int32_t& minimum = demand.roles[declared.role];
   minimum = std::max(minimum, declared.role_minimum);
+}
+
+// What members say of their sub-groups, whoever says how many of the gang must start.
+void AddWishes(const GangDeclaration& declared, GangDemand& demand) {
+  if (!declared.sub_group.empty()) {
+    std::int32_t& minimum = demand.sub_groups[declared.sub_group].minimum;
+    minimum = std::max(minimum, declared.sub_group_minimum);
+  }
+  if (declared.min_sub_groups > 0) {
+    std::int32_t& count = demand.min_sub_groups[""];
+    count = std::max(count, declared.min_sub_groups);
+  }
+}
+
+// Of several keys the first by the alphabet, and an object's before those of the pods.
+void AddTopologyKey(const GangDeclaration& declared, std::string& key) {
+  if (declared.topology_key.empty()) return;
+  if (key.empty() || declared.topology_key < key) key = declared.topology_key;
 }
 
 }  // namespace
@@ -22,9 +41,17 @@ void State::JoinGang(PodId id) {
   const GangDeclaration& declared = pod.gang->declared;
   const GangKey key{pod.namespace_, declared.source, declared.name};
   const GangId gang = pod.gang->id = gangs_.Join(key, id, BegunWith(pod, key));
-  if (declared.source != GangSource::kPod) return;
-  GangDemand demand{std::max(gangs_.Get(gang).minimum, declared.minimum), gangs_.Get(gang).roles};
-  AddRole(declared, demand.roles);
+  AssignSubGroup(id);
+  const bool by_pods = declared.source == GangSource::kPod;
+  const bool plain = pod.gang->sub_group.empty() && declared.min_sub_groups == 0;
+  // Where an object has a word in it.
+  const bool asks_object = !by_pods && !declared.topology_key.empty();
+  if (asks_object) return gangs_.SetDemand(gang, CountGangDemand(gang));
+  if (!by_pods && plain) return;
+  GangDemand demand = gangs_.Get(gang).demand();
+  if (by_pods) AddMinimums(declared, demand);
+  if (by_pods) AddTopologyKey(declared, demand.topology_key);
+  AddSubGroup(pod, demand);
   gangs_.SetDemand(gang, std::move(demand));
 }
 
@@ -39,14 +66,34 @@ void State::LeaveGang(PodId id) {
 
 GangDemand State::CountGangDemand(GangId id) const {
   const Gang& gang = gangs_.Get(id);
-  if (gang.source != GangSource::kPod) return gangs_.DemandByObject(gang);
-  GangDemand demand;
+  const bool by_pods = gang.source == GangSource::kPod;
+  GangDemand demand = by_pods ? GangDemand() : gangs_.DemandByObject(gang);
+  std::string key;
   for (const PodId member : gang.members) {
     const GangDeclaration& declared = pods_.Get(member).gang->declared;
-    demand.minimum = std::max(demand.minimum, declared.minimum);
-    AddRole(declared, demand.roles);
+    if (by_pods) AddMinimums(declared, demand);
+    AddSubGroup(pods_.Get(member), demand);
+    AddTopologyKey(declared, key);
   }
+  if (demand.topology_key.empty()) demand.topology_key = std::move(key);
   return demand;
+}
+
+// As its object divides the gang; where it does not, as its members say.
+void State::AddSubGroup(const Pod& member, GangDemand& demand) const {
+  const auto policies = gangs_.PoliciesOf(gangs_.Get(member.gang->id));
+  if (policies.empty()) return AddWishes(member.gang->declared, demand);
+  SubGroupPlace place = FindSubGroup(policies, label_sets_.Get(member.labels));
+  if (place.policy == nullptr) return;
+  demand.sub_groups[place.name] = {std::clamp(place.policy->size, 1, kMaxGangMinimum),
+                                   std::move(place.kind)};
+}
+
+void State::AssignSubGroup(PodId id) {
+  Pod& pod = pods_.Edit(id);
+  const auto policies = gangs_.PoliciesOf(gangs_.Get(pod.gang->id));
+  pod.gang->sub_group = policies.empty() ? pod.gang->declared.sub_group
+                                         : FindSubGroup(policies, label_sets_.Get(pod.labels)).name;
 }
 
 // Who is about to leave may be of the run before.
@@ -82,7 +129,12 @@ void State::SetGangObject(const k8s::Object& object, bool there) {
   const std::optional<GangObject> said = ReadGangObject(object);
   if (!said) return;
   const GangKey key{words_.Intern(k8s::MetaOf(object).namespace_), said->source, said->name};
-  gangs_.SetObject(key, there ? GangTable::Groups(said->groups) : GangTable::Groups(), said->roles);
+  gangs_.SetObject(key, there ? GangTable::Groups(said->groups) : GangTable::Groups(), said->roles,
+                   said->topology_key, said->sub_groups);
+  for (const GangId id : gangs_.NamedBy(key)) {
+    for (const PodId member : gangs_.Get(id).members) AssignSubGroup(member);
+    gangs_.SetDemand(id, CountGangDemand(id));
+  }
 }
 
 std::vector<GangId> State::GangsOf(const k8s::Object& object) const {

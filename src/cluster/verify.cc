@@ -57,10 +57,10 @@ std::optional<std::string> State::VerifyGangs() const {
   }
   for (const auto& [id, gang] : counted) {
     const Gang& kept = gangs_.Get(id);
-    const GangDemand demand = CountGangDemand(id);
-    const std::int32_t minimum = demand.in_all();
-    if (kept.members.size() == gang.members && kept.minimum == minimum &&
-        kept.roles == demand.roles && kept.placed == gang.placed) {
+    GangDemand demand = CountGangDemand(id);
+    const std::int32_t minimum = demand.minimum = demand.in_all();
+    if (kept.members.size() == gang.members && kept.demand() == demand &&
+        kept.placed == gang.placed) {
       continue;
     }
     return fmt::format(

@@ -25,8 +25,7 @@ bool LosesRole(const cluster::State& state, GangId id, std::span<const PodId> le
     if (role != left.end()) --role->second;
   }
   return std::any_of(left.begin(), left.end(), [&](const auto& entry) {
-    return entry.second <
-           static_cast<std::size_t>(gang.roles.find(std::string(entry.first))->second);
+    return entry.second < static_cast<std::size_t>(gang.roles.find(entry.first)->second);
   });
 }
 

@@ -18,12 +18,11 @@ void Core::OnGangObject(const k8s::Object& object, bool there, Time now) {
   std::vector<std::pair<GangId, cluster::GangDemand>> before;
   for (const GangId id : state_.GangsOf(object)) {
     const cluster::Gang& gang = state_.gangs().Get(id);
-    before.emplace_back(id, cluster::GangDemand{gang.minimum, gang.roles});
+    before.emplace_back(id, gang.demand());
   }
   there ? state_.UpsertObject(object) : state_.RemoveObject(object);
   for (const auto& [id, demand] : before) {
-    const cluster::Gang& gang = state_.gangs().Get(id);
-    if (cluster::GangDemand{gang.minimum, gang.roles} == demand) continue;
+    if (state_.gangs().Get(id).demand() == demand) continue;
     OnMinimumChanged(id, demand.minimum, now);
   }
 }

@@ -28,7 +28,7 @@ std::map<std::string_view, std::size_t> PlacedInRoles(const State& state, const 
 std::map<std::string_view, std::size_t> MissingInRoles(const State& state, const Gang& gang) {
   std::map<std::string_view, std::size_t> missing;
   for (const auto& [role, placed] : PlacedInRoles(state, gang)) {
-    const auto minimum = static_cast<std::size_t>(gang.roles.find(std::string(role))->second);
+    const auto minimum = static_cast<std::size_t>(gang.roles.find(role)->second);
     if (placed < minimum) missing[role] = minimum - placed;
   }
   return missing;

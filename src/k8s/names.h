@@ -70,6 +70,16 @@ inline constexpr std::string_view kGangMinAvailable =
 inline constexpr std::string_view kGangRole = "pod-group.scheduling.kubenexus.io/role";
 inline constexpr std::string_view kGangRoleMinAvailable =
     "pod-group.scheduling.kubenexus.io/role-min-available";
+// Which sub-group of its gang a member is in, how many of that must start, how many such
+// sub-groups.
+inline constexpr std::string_view kGangSubGroup = "pod-group.scheduling.kubenexus.io/sub-group";
+inline constexpr std::string_view kGangSubGroupMinAvailable =
+    "pod-group.scheduling.kubenexus.io/sub-group-min-available";
+inline constexpr std::string_view kGangMinSubGroups =
+    "pod-group.scheduling.kubenexus.io/min-sub-groups";
+// All members on nodes with the same value of this label.
+inline constexpr std::string_view kGangTopologyKey =
+    "pod-group.scheduling.kubenexus.io/topology-key";
 inline constexpr std::string_view kSigsGangName = "pod-group.scheduling.sigs.k8s.io/name";
 inline constexpr std::string_view kSigsGangMinAvailable =
     "pod-group.scheduling.sigs.k8s.io/min-available";

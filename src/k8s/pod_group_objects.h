@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,12 +27,25 @@ enum class PodGroupApi : std::uint8_t {
   kVolcano,     // scheduling.volcano.sh
 };
 
+// Of Volcano: pods of a group that each start in parts which are whole or not at all.
+struct SubGroupPolicy {
+  std::string name;
+  std::optional<LabelSelector> selector;  // whom it is about; absent: all pods of the group
+  // Pods with the same values of these labels are one part; without any, all of them are.
+  std::vector<std::string> match_label_keys;
+  std::int32_t size = 1;     // pods that make a part whole
+  std::int32_t minimum = 0;  // parts that must start
+  friend bool operator==(const SubGroupPolicy&, const SubGroupPolicy&) = default;
+};
+
 struct PodGroup {
   PodGroupApi api = PodGroupApi::kKubernetes;
   ObjectMeta meta;
   std::int32_t minimum = 1;  // pods that must start together; 1 or less: each starts for itself
   // Of Volcano: how many of each role must be among them.
   std::vector<std::pair<std::string, std::int32_t>> role_minimums;
+  std::vector<SubGroupPolicy> sub_group_policies;
+  std::string topology_key;  // of Kubernetes: all pods in one domain of this label; empty: anywhere
   friend bool operator==(const PodGroup&, const PodGroup&) = default;
 };
 

@@ -20,6 +20,16 @@ void ReadGangPolicy(Fields& fields, std::string_view key, std::int32_t& minimum)
   });
 }
 
+// There is at most one.
+template <class Fields>
+void ReadTopologyKey(Fields& spec, PodGroup& out) {
+  spec.Map("schedulingConstraints", [&](Fields& constraints) {
+    constraints.ForEach("topology", [&](Fields& constraint) {
+      if (out.topology_key.empty()) constraint.Require("key", out.topology_key);
+    });
+  });
+}
+
 // Never sent as protobuf.
 template <class Fields>
 void ReadRoleMinimums(Fields& spec, PodGroup& out) {
@@ -37,6 +47,22 @@ void ReadRoleMinimums(Fields& spec, PodGroup& out) {
   }
 }
 
+// Nor these.
+template <class Fields>
+void ReadSubGroupPolicies(Fields& spec, PodGroup& out) {
+  if constexpr (!std::is_same_v<Fields, ProtoFields>) {
+    spec.ForEach("subGroupPolicy", [&](Fields& policy) {
+      SubGroupPolicy& read = out.sub_group_policies.emplace_back();
+      policy.Read("name", read.name);
+      policy.Map("labelSelector",
+                 [&](Fields& selector) { ReadSelector(selector, read.selector.emplace()); });
+      policy.Read("matchLabelKeys", read.match_label_keys);
+      policy.Read("subGroupSize", read.size);
+      policy.Read("minSubGroups", read.minimum);
+    });
+  }
+}
+
 }  // namespace
 
 template <class Fields>
@@ -45,9 +71,13 @@ void ReadFields(Fields& object, PodGroup& out) {
   object.Map("spec", [&](Fields& spec) {
     if (out.api == PodGroupApi::kKubernetes) {
       ReadGangPolicy(spec, "schedulingPolicy", out.minimum);
+      ReadTopologyKey(spec, out);
     } else {
       spec.Read("minMember", out.minimum);
-      if (out.api == PodGroupApi::kVolcano) ReadRoleMinimums(spec, out);
+      if (out.api == PodGroupApi::kVolcano) {
+        ReadRoleMinimums(spec, out);
+        ReadSubGroupPolicies(spec, out);
+      }
     }
   });
 }

@@ -48,6 +48,21 @@ TEST(ReadPodGroups, OfThreeProjects) {
   }
 }
 
+TEST(ReadPodGroups, WhereThePodsMustBeTogether) {
+  const auto key_of = [](const std::string& constraints) {
+    const Object object = ObjectFrom(
+        "{apiVersion: scheduling.k8s.io/v1alpha2, kind: PodGroup, metadata: {name: train}, spec: "
+        "{schedulingPolicy: {gang: {minCount: 4}}" +
+        constraints + "}}");
+    return std::get<PodGroup>(object).topology_key;
+  };
+  EXPECT_EQ(key_of(", schedulingConstraints: {topology: [{key: topology.kubernetes.io/rack}]}"),
+            "topology.kubernetes.io/rack");
+  EXPECT_EQ(key_of(", schedulingConstraints: {topology: []}"), "");
+  EXPECT_EQ(key_of(", schedulingConstraints: {}"), "");
+  EXPECT_EQ(key_of(""), "");
+}
+
 TEST(ReadPodGroups, RolesOfAVolcanoJob) {
   const Object object = ObjectFrom(
       "{apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup, metadata: {name: train}, spec: "
@@ -55,6 +70,18 @@ TEST(ReadPodGroups, RolesOfAVolcanoJob) {
   ASSERT_TRUE(std::holds_alternative<PodGroup>(object));
   EXPECT_EQ(std::get<PodGroup>(object).role_minimums,
             (std::vector<std::pair<std::string, std::int32_t>>{{"ps", 1}, {"worker", 2}}));
+}
+
+TEST(ReadPodGroups, SubGroupsOfAVolcanoJob) {
+  const Object object = ObjectFrom(
+      "{apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup, metadata: {name: train}, spec: "
+      "{minMember: 8, subGroupPolicy: [{name: decode, labelSelector: {matchLabels: {part: "
+      "decode}}, "
+      "matchLabelKeys: [replica], subGroupSize: 4, minSubGroups: 2}, {}]}}");
+  ASSERT_TRUE(std::holds_alternative<PodGroup>(object));
+  const SubGroupPolicy decode{"decode", LabelSelector{{{"part", "decode"}}, {}}, {"replica"}, 4, 2};
+  EXPECT_EQ(std::get<PodGroup>(object).sub_group_policies,
+            (std::vector<SubGroupPolicy>{decode, SubGroupPolicy()}));
 }
 
 TEST(ReadPodGroups, GroupsOfAWorkload) {
