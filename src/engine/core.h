@@ -22,6 +22,7 @@
 #include "engine/evictions.h"
 #include "engine/extender_round.h"
 #include "engine/gang_book.h"
+#include "engine/gang_domains.h"
 #include "engine/gang_extenders.h"
 #include "engine/gang_inquiry.h"
 #include "engine/gang_planner.h"
@@ -222,11 +223,23 @@ class Core {
   // tried first, if any so many of the members will do.
   void Conclude(std::span<const cluster::PodId> members, std::size_t needed, GangPlanner& planner,
                 GangPlan& plan, bool any_will_do);
+  // `together`: a label of which all are to be in one domain.
   [[nodiscard]] GangCount CountFor(std::span<const cluster::PodId> members,
-                                   std::vector<std::pair<cluster::PodId, std::size_t>>& by_kind);
+                                   std::vector<std::pair<cluster::PodId, std::size_t>>& by_kind,
+                                   Symbol together = {});
   [[nodiscard]] GangPlanner MakePlanner();
+  // ---- core_gang_planning.cc ----
   // Places for it as things stand; without, whether there are none.
   GangPlan PlanNow(cluster::GangId gang, GangPlanner& planner);
+  // The same without looking further than at the best place for one after the other.
+  GangPlan PlanPlaces(const Aspirants& who, GangPlanner& planner);
+  // Within the domain to which plans are confined at present, if they are.
+  GangPlan PlanHere(const Aspirants& who, GangPlanner& planner);
+  void ConcludeHere(const Aspirants& who, GangPlanner& planner, GangPlan& plan);
+  GangPlan TryDomains(const Aspirants& who, const GangDomains& domains, GangPlanner& planner);
+  void ConcludeInDomains(const Aspirants& who, const GangDomains& domains, GangPlanner& planner,
+                         GangPlan& plan);
+  bool CountInDomains(const Aspirants& who, Symbol key, GangPlanner& planner, GangPlan& plan);
   // What is known of a plan without places, for who explains it.
   void Explain(std::span<const cluster::PodId> members, GangPlanner& planner, const GangPlan& plan,
                GangInquiry& inquiry);
@@ -259,12 +272,14 @@ class Core {
   std::vector<cluster::PodId> RestOfGangs(cluster::PodId preemptor,
                                           const std::vector<cluster::PodId>& victims);
   GangRoom FindRoom(cluster::PodId id, cluster::GangId gang, GangPlanner& planner, Time now);
+  GangRoom FindRoomHere(const Aspirants& who, GangPreemptor& preemptor);
+  GangRoom FindRoomInDomains(const Aspirants& who, const GangDomains& domains,
+                             GangPreemptor& preemptor);
   // The same for a driver, with those that are there and, unless nullptr, places for the others.
   GangRoom FindRoomInParts(cluster::PodId id, cluster::GangId gang, const Reservation* executors,
                            Time now);
   [[nodiscard]] bool MayMakeRoom(cluster::PodId id, const WaitingGang& waiting, Time now);
-  GangRoom FindRoomFor(std::span<const cluster::PodId> comers, std::size_t needed,
-                       cluster::GangId gang, GangPlanner& planner);
+  GangPreemptor MakePreemptor(GangPlanner& planner);
   // Who judges where the pod, or what stands for one to come, may be.
   [[nodiscard]] const framework::Profile& JudgeOf(cluster::PodId id);
   // Who has to go for which of the members.

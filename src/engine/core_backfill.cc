@@ -5,7 +5,6 @@
 
 #include "engine/backfill.h"
 #include "engine/core.h"
-#include "engine/gang_roles.h"
 #include "k8s/names.h"
 
 namespace knx::engine {
@@ -76,9 +75,8 @@ std::optional<Waiter> Core::FindWaiter(PodId id, GangId gang) {
 
 Backfill::Places Core::PlanFor(const Waiter& waiter) {
   if (waiter.gang.valid()) {
-    const std::vector<PodId> in_roles =
-        WantedByRoles(state_, state_.gangs().Get(waiter.gang), waiter.members);
-    return MakePlanner().Plan(waiter.members, waiter.needed, in_roles).places;
+    GangPlanner planner = MakePlanner();
+    return PlanPlaces({waiter.gang, waiter.members, waiter.needed}, planner).places;
   }
   const Placement placement = placer_.PlaceInPlan(ProfileOf(waiter.pod), waiter.pod, {});
   if (!placement.node.valid()) return {};

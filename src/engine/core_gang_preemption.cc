@@ -53,12 +53,27 @@ bool Core::MayMakeRoom(PodId id, const WaitingGang& waiting, Time now) {
   return !waiting.evicted_at || now >= *waiting.evicted_at + cooldown;
 }
 
+GangPreemptor Core::MakePreemptor(GangPlanner& planner) {
+  return {
+      state_,
+      planner,
+      {.fits = [this](PodId pod, NodeRow row) { return FitsOn(pod, row); },
+       .borrows =
+           [this](PodId pod) { return backfill_ != nullptr && backfill_->times().Borrows(pod); },
+       .spared = [this](PodId pod) { return !drivers_.empty() && IsForming(pod); },
+       .may_use = [this](NodeRow row) { return placer_.MayUse(row); }}};
+}
+
 GangRoom Core::FindRoom(PodId id, GangId gang, GangPlanner& planner, Time now) {
   const WaitingGang& waiting = *gangs_.Find(gang);
-  const std::size_t needed = NeededBy(gang);
-  if (needed == 0 || !MayMakeRoom(id, waiting, now)) return {};
-  return FindRoomFor(WantedInAll(state_, state_.gangs().Get(gang), waiting.ready, needed), needed,
-                     gang, planner);
+  const Aspirants who{gang, waiting.ready, NeededBy(gang)};
+  if (who.needed == 0 || !MayMakeRoom(id, waiting, now)) return {};
+  GangPreemptor preemptor = MakePreemptor(planner);
+  const std::optional<GangDomains> domains = DomainsFor(state_, who, planner);
+  GangRoom room =
+      domains ? FindRoomInDomains(who, *domains, preemptor) : FindRoomHere(who, preemptor);
+  if (options_.observer != nullptr) options_.observer->OnPreemption(room.victims.size());
+  return room;
 }
 
 GangRoom Core::FindRoomInParts(PodId id, GangId gang, const Reservation* executors, Time now) {
@@ -69,22 +84,36 @@ GangRoom Core::FindRoomInParts(PodId id, GangId gang, const Reservation* executo
     for (const Reservation::Place& place : executors->places) comers.push_back(place.hold);
   }
   GangPlanner planner = MakePlanner();
-  return FindRoomFor(comers, comers.size(), gang, planner);
+  GangRoom room = MakePreemptor(planner).Find(gang, comers, comers.size());
+  if (options_.observer != nullptr) options_.observer->OnPreemption(room.victims.size());
+  return room;
 }
 
 const framework::Profile& Core::JudgeOf(PodId id) {
   return cluster::IsHold(state_.pod(id)) ? profiles_[*reserving_] : ProfileOf(id);
 }
 
-GangRoom Core::FindRoomFor(std::span<const PodId> comers, std::size_t needed, GangId gang,
-                           GangPlanner& planner) {
-  GangPreemptor preemptor(
-      state_, planner, [this](PodId pod, NodeRow row) { return FitsOn(pod, row); },
-      [this](PodId pod) { return backfill_ != nullptr && backfill_->times().Borrows(pod); },
-      [this](PodId pod) { return !drivers_.empty() && IsForming(pod); });
-  GangRoom room = preemptor.Find(gang, comers, needed);
-  if (options_.observer != nullptr) options_.observer->OnPreemption(room.victims.size());
-  return room;
+GangRoom Core::FindRoomHere(const Aspirants& who, GangPreemptor& preemptor) {
+  const cluster::Gang& gang = state_.gangs().Get(who.gang);
+  return preemptor.Find(who.gang, WantedInAll(state_, gang, who.ready, who.needed), who.needed);
+}
+
+// The least harm: who matters least, then the fewest, then where there is most room already.
+GangRoom Core::FindRoomInDomains(const Aspirants& who, const GangDomains& domains,
+                                 GangPreemptor& preemptor) {
+  // Each costs as much as looking for room in a whole cluster of its size.
+  constexpr std::size_t kMostTried = 16;
+  const auto harm = [this](const GangRoom& room) {
+    return std::pair(state_.pod(room.victims.front()).priority, room.victims.size());
+  };
+  GangRoom best;
+  for (std::size_t i = 0; i < std::min(domains.all.size(), kMostTried); ++i) {
+    const Placer::Confinement confinement(placer_, domains.all[i]);
+    GangRoom room = FindRoomHere(who, preemptor);
+    if (room.victims.empty()) continue;
+    if (best.victims.empty() || harm(room) < harm(best)) best = std::move(room);
+  }
+  return best;
 }
 
 std::vector<PodId> Core::RestOfGangs(PodId preemptor, const std::vector<PodId>& victims) {

@@ -23,7 +23,7 @@ GangPlanner Core::MakePlanner() {
 }
 
 GangCount Core::CountFor(std::span<const PodId> members,
-                         std::vector<std::pair<PodId, std::size_t>>& by_kind) {
+                         std::vector<std::pair<PodId, std::size_t>>& by_kind, Symbol together) {
   using Kind = std::pair<cluster::ClassId, cluster::RelationId>;
   std::vector<Kind> kinds;
   for (const PodId member : members) {
@@ -37,7 +37,12 @@ GangCount Core::CountFor(std::span<const PodId> members,
   std::vector<GangCount::Kind> counted(kinds.size());
   for (const auto& [member, kind] : by_kind) {
     if (counted[kind].members++ > 0) continue;
-    counted[kind].room = RoomOf(member, kinds.size() == 1);
+    KindRoom& room = counted[kind].room;
+    room = RoomOf(member, kinds.size() == 1);
+    if (!together.valid()) continue;
+    room.together.push_back(together);
+    std::erase_if(room.open,
+                  [&](NodeRow row) { return !state_.nodes().Label(row, together).valid(); });
   }
   return {state_, std::move(counted)};
 }
@@ -59,14 +64,16 @@ void Core::Conclude(std::span<const PodId> members, std::size_t needed, GangPlan
   if (!any_will_do) return;
   const framework::GangEntry* const plugin = judge_.GangPluginOf(plan.blocked);
   const std::int32_t most = plugin == nullptr ? 0 : plugin->plugin->gang_args().search_evaluations;
+  const std::size_t left =
+      static_cast<std::size_t>(most) - std::min(plan.evaluations, static_cast<std::size_t>(most));
   GangSearch search(
       state_, [this](PodId pod, NodeRow row) { return FitsOn(pod, row); },
       [this](PodId pod, NodeRow row) {
         std::uint8_t by = 0;
         return AskReserve(ProfileOf(pod), pod, row, by);
       });
-  GangSearch::Found found = search.Find(by_kind, count, needed, static_cast<std::size_t>(most));
-  plan.evaluations = found.evaluations;
+  GangSearch::Found found = search.Find(by_kind, count, needed, left);
+  plan.evaluations += found.evaluations;
   if (found.all_tried) plan.answer = GangAnswer::kImpossible;
   if (found.places.empty()) return;
   plan.answer = GangAnswer::kPlaced;
@@ -121,9 +128,22 @@ void Core::Explain(std::span<const PodId> members, GangPlanner& planner, const G
       inquiry.scarce.push_back(state_.resources().Name(resource));
     }
   }
+  const std::string& key = state_.gangs().Get(GangOf(members.front())).topology_key;
+  const auto domains =
+      DomainsFor(state_, {GangOf(members.front()), members, inquiry.needed}, planner);
+  std::optional<Placer::Confinement> confinement;
+  for (const GangPlan::Domain& domain : plan.domains) {
+    inquiry.together = key;
+    inquiry.domains.push_back({text(domain.value), domain.fitting});
+  }
+  // What helps is looked for where most fit already.
+  const auto is_best = [&](const Confines& one) { return one.value == plan.domains[0].value; };
+  if (!plan.domains.empty()) {
+    confinement.emplace(placer_, *std::find_if(domains->all.begin(), domains->all.end(), is_best));
+  }
   std::vector<GangSearch::Member> by_kind;
   const GangCount count = CountFor(members, by_kind);
-  if (plan.bound && plan.bound->together.valid()) {
+  if (plan.domains.empty() && plan.bound && plan.bound->together.valid()) {
     inquiry.together = text(plan.bound->together);
     for (const GangCount::Domain& domain : count.ByDomain(plan.bound->together)) {
       inquiry.domains.push_back({text(domain.value), domain.most});

@@ -170,19 +170,6 @@ void Core::Promote(WaitingGang& waiting, Time now) {
 
 // ---- planning ----
 
-GangPlan Core::PlanNow(GangId gang, GangPlanner& planner) {
-  const std::vector<PodId>& ready = gangs_.Find(gang)->ready;
-  const std::size_t needed = NeededBy(gang);
-  const std::vector<PodId> in_roles = WantedByRoles(state_, state_.gangs().Get(gang), ready);
-  GangPlan plan = planner.Plan(ready, needed, in_roles);
-  if (plan.places.empty()) Conclude(ready, needed, planner, plan, in_roles.empty());
-  const bool unsure = plan.places.empty() && plan.answer == GangAnswer::kNotFound;
-  if (unsure && !in_roles.empty() && AreAlikeInRoles(state_, state_.gangs().Get(gang), ready)) {
-    Conclude(in_roles, in_roles.size(), planner, plan, false);
-  }
-  return plan;
-}
-
 void Core::DecideGang(PodId id, GangId gang, Time now) {
   WaitingGang& waiting = *gangs_.Find(gang);
   GangPlanner planner = MakePlanner();

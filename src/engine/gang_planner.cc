@@ -1,6 +1,7 @@
 #include "engine/gang_planner.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -19,9 +20,36 @@ namespace {
 std::string HowSure(const cluster::State& state, const GangPlan& plan) {
   if (plan.refusal.attempt.error) return {};
   if (plan.bound) return fmt::format(" Impossible now: {}.", Describe(state, *plan.bound));
+  if (plan.none_is_enough) return " Impossible now: none of them has room for so many.";
   if (plan.answer == GangAnswer::kImpossible) return " Impossible now: every way was tried.";
   return fmt::format(" No way was found within {} evaluations; there may be one.",
                      plan.evaluations);
+}
+
+// "b" of "needs 2 more at once in b", for a gang that has to be in one domain.
+std::string Where(const cluster::State& state, const cluster::Gang& gang, const GangPlan& plan) {
+  if (gang.topology_key.empty()) return {};
+  if (!plan.pinned || plan.domains.empty())
+    return fmt::format(" in one {:.100}", gang.topology_key);
+  return fmt::format(" in {:.100} {}", gang.topology_key,
+                     state.words().Text(plan.domains[0].value));
+}
+
+// How many fit, and where.
+std::string HowMany(const cluster::State& state, std::size_t needed, const GangPlan& plan) {
+  std::string text = fmt::format("{} fit", plan.fitting);
+  if (plan.domains.empty() || plan.pinned) return text;
+  // More would be of no use to a reader.
+  constexpr std::size_t kMostNamed = 8;
+  std::vector<std::string> named;
+  for (const GangPlan::Domain& domain : plan.domains) {
+    if (named.size() == kMostNamed) break;
+    named.push_back(
+        fmt::format("{}: {} of {}", state.words().Text(domain.value), domain.fitting, needed));
+  }
+  const std::size_t others = plan.domains.size() - named.size();
+  if (others > 0) named.push_back(fmt::format("{} others no more", others));
+  return fmt::format("{} ({})", text, fmt::join(named, ", "));
 }
 
 }  // namespace
@@ -36,13 +64,14 @@ std::string WhyRefused(const cluster::State& state, cluster::GangId id, std::siz
   }
   const std::uint32_t there = gang.placed + gang.finished;
   const std::string sure = HowSure(state, plan);
+  const std::string where = Where(state, gang, plan), fit = HowMany(state, needed, plan);
   if (there == 0) {
-    return fmt::format("pod group {} needs {} pods at once, {} fit; for the next: {}{}", name,
-                       needed, plan.fitting, why, sure);
+    return fmt::format("pod group {} needs {} pods at once{}, {}; for the next: {}{}", name, needed,
+                       where, fit, why, sure);
   }
   return fmt::format(
-      "pod group {} has {} of {} pods, needs {} more at once, {} fit; for the next: {}{}", name,
-      there, gang.minimum, needed, plan.fitting, why, sure);
+      "pod group {} has {} of {} pods, needs {} more at once{}, {}; for the next: {}{}", name,
+      there, gang.minimum, needed, where, fit, why, sure);
 }
 
 // What is hard to place comes first, while there is most room: devices and the like, then CPU, then

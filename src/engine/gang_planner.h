@@ -35,6 +35,15 @@ struct GangPlan {
   GangAnswer answer = GangAnswer::kNotFound;
   std::optional<GangBound> bound;  // shows that it is impossible; without, every way was tried
   std::size_t evaluations = 0;     // of nodes, in the search for other places
+  // Of a gang that has to be in one domain of a label: how many found a place in each, the most
+  // first.
+  struct Domain {
+    Symbol value;
+    std::size_t fitting = 0;
+  };
+  std::vector<Domain> domains = {};
+  bool pinned = false;          // there is one only, that of the members that have a place
+  bool none_is_enough = false;  // a count shows of each domain that it is impossible there
 };
 
 // Why there is no plan, for people; so many members would have to get a place.

@@ -37,13 +37,14 @@ bool GangPreemptor::MayGo(PodId pod, GangId gang) const {
   const cluster::Pod& record = state_.pod(pod);
   return record.priority < priority_ && record.priority < kSystemCritical && !record.terminating &&
          state_.gang_of(pod) != gang && !IsToStay(state_, pod) &&
-         (priority_ >= kSystemCritical || !spared_(pod));
+         (priority_ >= kSystemCritical || !outside_.spared(pod));
 }
 
 void GangPreemptor::ListUnits(GangId gang) {
   units_.clear();
   std::vector<GangId> gangs;
   state_.nodes().present().ForEach([&](std::uint32_t row) {
+    if (!outside_.may_use(NodeRow{row})) return;
     for (const PodId pod : state_.nodes().pods(NodeRow{row})) {
       if (!MayGo(pod, gang)) continue;
       const GangId of = state_.gang_of(pod);
@@ -74,7 +75,7 @@ std::vector<PodId> GangPreemptor::SurplusOf(const cluster::Gang& gang,
   for (const PodId member : placed) {
     if (static_cast<std::int64_t>(surplus.size()) >= Above(gang)) break;
     if (const auto role = left.find(RoleOf(state_, member)); role != left.end()) {
-      const std::int32_t minimum = gang.roles.find(std::string(role->first))->second;
+      const std::int32_t minimum = gang.roles.find(role->first)->second;
       if (role->second <= static_cast<std::size_t>(minimum)) continue;
       --role->second;
     }
@@ -115,7 +116,7 @@ void GangPreemptor::AddUnit(std::span<const PodId> pods, GangId gang, bool break
     unit.pods.emplace_back(pod, record.node);
     unit.priority = std::max(unit.priority, record.priority);
     unit.start = std::min(unit.start, StartOf(record));
-    unit.fills = unit.fills && (FillsGaps(state_, pod) || borrows_(pod));
+    unit.fills = unit.fills && (FillsGaps(state_, pod) || outside_.borrows(pod));
   }
 }
 
@@ -232,7 +233,7 @@ bool GangPreemptor::KeepTheirPlaces(Places places, const Unit* beside) {
     }
     const auto mark = state_.Mark();
     state_.Displace(member);
-    const bool fits = fits_(member, row);
+    const bool fits = outside_.fits(member, row);
     state_.Rollback(mark);
     return fits;
   });

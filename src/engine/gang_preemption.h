@@ -25,22 +25,20 @@ struct GangRoom {
 
 class GangPreemptor {
  public:
-  // Whether the pod fits on the node as the state is now.
-  using Fits = std::function<bool(cluster::PodId, cluster::NodeRow)>;
+  // What it has to be told.
+  struct Outside {
+    // Whether the pod fits on the node as the state is now.
+    std::function<bool(cluster::PodId, cluster::NodeRow)> fits;
+    // Whether the pod is where another was promised a start.
+    std::function<bool(cluster::PodId)> borrows;
+    // Whether the pod is spared, unless for what keeps the cluster going.
+    std::function<bool(cluster::PodId)> spared;
+    // Whether anybody's end on the node is of use.
+    std::function<bool(cluster::NodeRow)> may_use;
+  };
 
-  // Whether the pod is where another was promised a start.
-  using Borrows = std::function<bool(cluster::PodId)>;
-
-  // Whether the pod is spared, unless for what keeps the cluster going.
-  using Spared = std::function<bool(cluster::PodId)>;
-
-  GangPreemptor(cluster::State& state, GangPlanner& planner, Fits fits, Borrows borrows,
-                Spared spared)
-      : state_(state),
-        planner_(planner),
-        fits_(std::move(fits)),
-        borrows_(std::move(borrows)),
-        spared_(std::move(spared)) {}
+  GangPreemptor(cluster::State& state, GangPlanner& planner, Outside outside)
+      : state_(state), planner_(planner), outside_(std::move(outside)) {}
 
   // Room for so many of the members of the gang. The state is as before when it returns.
   GangRoom Find(cluster::GangId gang, std::span<const cluster::PodId> members, std::size_t needed);
@@ -78,9 +76,7 @@ class GangPreemptor {
 
   cluster::State& state_;
   GangPlanner& planner_;
-  Fits fits_;
-  Borrows borrows_;
-  Spared spared_;
+  Outside outside_;
 
   // Of one search.
   std::vector<cluster::PodId> members_;

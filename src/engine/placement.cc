@@ -23,7 +23,9 @@ Placement Placer::Place(const framework::Profile& profile, PodId pod,
 Placement Placer::PlaceInPlan(const framework::Profile& profile, PodId pod,
                               std::span<const NodeRow> failed) {
   may_evict_ = false;
-  Placement placement = Place(profile, pod, failed);
+  failed_ = failed;
+  Placement placement = confines_ == nullptr ? Choose(profile, pod) : PlaceConfined(profile, pod);
+  failed_ = {};
   may_evict_ = true;
   return placement;
 }
@@ -217,19 +219,7 @@ Placement Placer::Refuse(const framework::Profile& profile, PreparedClass& prepa
   }
   const std::size_t unspoken =
       extended == nullptr ? 0 : TakeOver(profile, *extended, judged, reasons);
-  std::vector<std::pair<Verdict, std::uint64_t>> kinds;
-  for (const Verdict& verdict : judged.verdicts) {
-    const auto known = std::find_if(kinds.rbegin(), kinds.rend(),
-                                    [&](const auto& kind) { return kind.first == verdict; });
-    if (known != kinds.rend()) {
-      ++known->second;
-    } else {
-      kinds.emplace_back(verdict, 1);
-    }
-  }
-  for (const auto& [verdict, nodes] : kinds) {
-    Count(prepared, verdict, nodes, reasons, placement.attempt);
-  }
+  CountAll(prepared, judged, reasons, placement.attempt);
   for (const std::uint8_t plugin : prepared.narrowed_by())
     placement.attempt.rejected_by.Add(plugin);
   const std::size_t left_out = state_.nodes().node_count() - judged.rows.size();
@@ -330,6 +320,21 @@ Placement Placer::Rejected(const PreparedClass& prepared) const {
   placement.message =
       fmt::format("0/{} nodes are available: {}.", state_.nodes().node_count(), outcome.reason);
   return placement;
+}
+
+void Placer::CountAll(const PreparedClass& prepared, const Judged& judged, ReasonCounts& reasons,
+                      FailedAttempt& attempt) {
+  std::vector<std::pair<Verdict, std::uint64_t>> kinds;
+  for (const Verdict& verdict : judged.verdicts) {
+    const auto known = std::find_if(kinds.rbegin(), kinds.rend(),
+                                    [&](const auto& kind) { return kind.first == verdict; });
+    if (known != kinds.rend()) {
+      ++known->second;
+    } else {
+      kinds.emplace_back(verdict, 1);
+    }
+  }
+  for (const auto& [verdict, nodes] : kinds) Count(prepared, verdict, nodes, reasons, attempt);
 }
 
 void Placer::Count(const PreparedClass& prepared, const Verdict& verdict, std::uint64_t nodes,

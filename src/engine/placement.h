@@ -2,6 +2,7 @@
 // their names.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -47,6 +48,15 @@ struct ExtenderVerdicts {
   std::vector<Preemptor::Candidate> candidates;
 };
 
+// Nodes of one topology domain, where all pods of a plan have to be.
+struct Confines {
+  Symbol key, value;                   // of the label that they have in common
+  std::vector<cluster::NodeRow> rows;  // ascending
+  [[nodiscard]] bool Contain(cluster::NodeRow row) const {
+    return std::binary_search(rows.begin(), rows.end(), row);
+  }
+};
+
 class Placer {
  public:
   Placer(cluster::State& state, const EngineOptions& options)
@@ -69,6 +79,25 @@ class Placer {
   // The same for a pod of a plan that is being tried: nobody is evicted for it.
   Placement PlaceInPlan(const framework::Profile& profile, cluster::PodId pod,
                         std::span<const cluster::NodeRow> failed);
+
+  // ---- placement_confined.cc: for gangs that must be in one topology domain ----
+  // While one of these is there, nothing is looked for in plans but on these nodes.
+  class Confinement {
+   public:
+    Confinement(Placer& placer, const Confines& confines) : placer_(placer) {
+      placer_.confines_ = &confines;
+    }
+    ~Confinement() { placer_.confines_ = nullptr; }
+    Confinement(const Confinement&) = delete;
+    Confinement& operator=(const Confinement&) = delete;
+
+   private:
+    Placer& placer_;
+  };
+  // What plans may use at present.
+  [[nodiscard]] bool MayUse(cluster::NodeRow row) const {
+    return confines_ == nullptr || confines_->Contain(row);
+  }
 
   // ---- placement_extended.cc: for pods about which extenders are asked ----
   struct Screening {
@@ -135,6 +164,12 @@ class Placer {
                                          Judged& judged);
   template <class Work>
   void WithPrepared(const framework::Profile& profile, cluster::PodId pod, Work work);
+  // ---- placement_confined.cc ----
+  Placement PlaceConfined(const framework::Profile& profile, cluster::PodId pod);
+  // By what is remembered of the class; the totals are those that the nodes have among all.
+  Placement ChooseConfined(const ClassCache& cache, cluster::PodId pod, PreparedClass& prepared);
+  Placement ChooseConfined(cluster::PodId pod, PreparedClass& prepared);
+  [[nodiscard]] Placement RefuseConfined(const PreparedClass& prepared, const Judged& judged) const;
   // Takes over what extenders said, and counts their reasons. Gives how many nodes nobody spoke
   // about.
   std::size_t TakeOver(const framework::Profile& profile, const ExtenderVerdicts& verdicts,
@@ -163,6 +198,8 @@ class Placer {
   Placement Rejected(const PreparedClass& prepared) const;
   Placement Refuse(const framework::Profile& profile, PreparedClass& prepared, cluster::PodId pod,
                    Judged& judged, ExtenderVerdicts* extended = nullptr);
+  static void CountAll(const PreparedClass& prepared, const Judged& judged, ReasonCounts& reasons,
+                       FailedAttempt& attempt);
   static void Count(const PreparedClass& prepared, const framework::Verdict& verdict,
                     std::uint64_t nodes, ReasonCounts& reasons, FailedAttempt& attempt);
   [[nodiscard]] std::string FailureText(const ReasonCounts& reasons) const;
@@ -176,6 +213,7 @@ class Placer {
   ParallelFor parallel_for_;
   std::span<const cluster::NodeRow> failed_;  // of the pod that is being placed
   bool may_evict_ = true;                     // for it
+  const Confines* confines_ = nullptr;        // of the plan that is being made
   ClassCaches caches_;
   Preemptor preemptor_;
   PreparedClass::Batch batch_;

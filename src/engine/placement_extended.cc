@@ -117,10 +117,12 @@ KindRoom Placer::RoomOf(const framework::Profile& profile, PodId pod, bool alone
   KindRoom room;
   WithPrepared(profile, pod,
                [&](PreparedClass& prepared) { room = RoomBy(state_, prepared, alone); });
+  std::erase_if(room.open, [this](NodeRow row) { return !MayUse(row); });
   return room;
 }
 
 bool Placer::Fits(const framework::Profile& profile, PodId pod, NodeRow row) {
+  if (!MayUse(row)) return false;
   bool fits = false;
   WithPrepared(profile, pod, [&](PreparedClass& prepared) {
     fits = prepared.outcome().ok() && JudgeWithNominated(prepared, pod, row).code == Code::kSuccess;

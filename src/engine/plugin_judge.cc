@@ -142,6 +142,9 @@ bool PluginJudge::MayHelp(cluster::PodId pod, std::uint8_t plugin, const Cluster
   }
   const cluster::Pod& record = state_.pod(pod);
   const std::pair who(std::uint64_t{record.pod_class.index} << 32 | record.kin.index, plugin);
+  // What helps a gang is its own matter: pods that are alike may be of different ones.
+  const framework::GangEntry* const gangs = record.gang == nullptr ? nullptr : GangPluginOf(pod);
+  const bool of_gang = gangs != nullptr && gangs->index == plugin;
   const bool own = event.pod.valid() && event.pod == pod;
   // What a pod itself gave up cannot help it.
   const bool gone =
@@ -150,13 +153,13 @@ bool PluginJudge::MayHelp(cluster::PodId pod, std::uint8_t plugin, const Cluster
   // Room that was kept for a pod was kept from those only that are no more important.
   const bool kept = gone && !event.pod_now.node.valid() && event.pod_now.nominated.valid();
   if (kept && state_.pod(pod).priority > event.pod_now.priority) return false;
-  if (!own) {
+  if (!own && !of_gang) {
     const auto known = answers_.find(who);
     if (known != answers_.end()) return known->second;
   }
   const framework::PodView view{state_, state_.class_of(pod), pod};
   const bool may_help = profiles_[ProfileOf(pod)].plugins[plugin]->MayHelp(event, view);
-  if (!own) answers_.emplace(who, may_help);
+  if (!own && !of_gang) answers_.emplace(who, may_help);
   return may_help;
 }
 

@@ -18,7 +18,12 @@ def make_cell(rng, name, most_nodes):
     kinds = list({str({**vars(kind), "members": 0}): kind for kind in kinds}.values())
     total = sum(kind.members for kind in kinds)
     needed = total if rng.random() < 0.7 else rng.randint(max(total // 2, 1), total)
-    return Cell(name, nodes, kinds, max(needed, 2))
+    cell = Cell(name, nodes, kinds, max(needed, 2))
+    if rng.random() < 0.15:
+        cell.key = "rack"
+        for kind in kinds:
+            kind.together = "rack"
+    return cell
 
 
 def _make_node(rng, name):
@@ -53,6 +58,7 @@ def _make_kind(rng, alone, large):
         kind.apart = rng.choice(["rack", "kubernetes.io/hostname"])
     elif alone and speaks < 0.4:
         kind.together = "rack"
+        kind.affinity = True
     return kind
 
 
@@ -128,6 +134,8 @@ def _member(cell, kind, index, number):
     required = "requiredDuringSchedulingIgnoredDuringExecution"
     if kind.apart:
         spec["affinity"] = {"podAntiAffinity": {required: [dict(term, topologyKey=kind.apart)]}}
-    if kind.together:
+    if kind.affinity:
         spec["affinity"] = {"podAffinity": {required: [dict(term, topologyKey=kind.together)]}}
+    if cell.key:
+        labels[f"{LABELS}/topology-key"] = cell.key
     return _pod(f"{cell.name}-m{number:03}", labels, spec)

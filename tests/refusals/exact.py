@@ -29,6 +29,7 @@ class Kind:
     port: bool = False  # wants a port of its node for itself
     apart: str = ""  # no two of the kind in one domain of this label
     together: str = ""  # all of the kind in one domain of this label
+    affinity: bool = False  # it says that itself, not its gang
 
 
 @dataclass
@@ -37,6 +38,7 @@ class Cell:
     nodes: list
     kinds: list
     needed: int
+    key: str = ""  # all kinds together in one domain of this label
 
 
 def is_open(kind, node):
@@ -106,19 +108,25 @@ def recount(cell, resources, apart="", together=""):
 
 
 def can_be_placed(cell):
-    """Whether `needed` members can be placed at once; tries every way."""
+    """Whether the gang can start; tries every way."""
+    return any(_most(cell, nodes) >= cell.needed for nodes in choices_of_nodes(cell))
+
+
+def choices_of_nodes(cell):
+    """The sets of nodes of which the gang has to be in one."""
+    # Kinds ask to be together only where there is no other; all of them are asked if one is.
     fixed = [kind.together for kind in cell.kinds if kind.together]
     if not fixed:
-        return _search(cell, cell.nodes)
-    # Only gangs of one kind are asked to be together: one domain after the other.
+        return [cell.nodes]
     domains = {}
     for node in cell.nodes:
         if fixed[0] in node.labels:
             domains.setdefault(node.labels[fixed[0]], []).append(node)
-    return any(_search(cell, nodes) for nodes in domains.values())
+    return list(domains.values())
 
 
-def _search(cell, nodes):
+def _most(cell, nodes):
+    """The most members that can be placed at once."""
     resources = sorted({r for kind in cell.kinds for r in kind.takes})
     kinds = cell.kinds
 
@@ -165,4 +173,4 @@ def _search(cell, nodes):
                 break
         return most
 
-    return best(0, tuple(kind.members for kind in kinds), frozenset()) >= cell.needed
+    return best(0, tuple(kind.members for kind in kinds), frozenset())

@@ -9,6 +9,7 @@ placed as must be is checked here.
 """
 
 import argparse
+import dataclasses
 import json
 import random
 import re
@@ -33,7 +34,9 @@ REASON = re.compile(
     r"(?: by (?P<by>[^\s,]+(?:, [^\s,]+)*?)(?P<all> together)?)?"
     r"(?:, one in each (?P<apart>\S+?))?(?: in one (?P<together>\S+?))?"
     r"(?P<nodes> on the nodes that come into question)?\.$")
-ALL_TRIED = "Impossible now: every way was tried."
+# Of these only all ways can tell.
+ALL_TRIED = ("Impossible now: every way was tried.",
+             "Impossible now: none of them has room for so many.")
 NOT_FOUND = re.compile(r"No way was found within \d+ evaluations; there may be one\.$")
 
 
@@ -79,6 +82,10 @@ def check_places(cell, pods):
     placed = [pod for pod in pods if pod["node"]]
     if 0 < len(placed) < cell.needed:
         return f"{len(placed)} are placed, {cell.needed} must be"
+    labels = {node.name: node.labels for node in cell.nodes}
+    domains = {labels[pod["node"]].get(cell.key) for pod in placed}
+    if cell.key and (len(domains) > 1 or None in domains):
+        return f"they are not in one {cell.key}"
     if len({pod["scheduled"]["reason"] for pod in pods if not pod["node"]} - {"Unschedulable"}) > 0:
         return "a member that waits is not marked as unschedulable"
     return None
@@ -116,7 +123,7 @@ def check_help(program, cell, tally):
         ways.append(("podsInTheWay", left))
     for what, changed in ways:
         tally[f"helped by {what}"] = tally.get(f"helped by {what}", 0) + 1
-        if not exact.can_be_placed(exact.Cell(cell.name, changed, cell.kinds, cell.needed)):
+        if not exact.can_be_placed(dataclasses.replace(cell, nodes=changed)):
             return f"{what} would not help: {gang}"
     return None
 

@@ -1,5 +1,8 @@
 #include "plugins/nexus/coscheduling/coscheduling.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "plugins/common/args.h"
 
 namespace knx::plugins {
@@ -36,6 +39,20 @@ Result<std::unique_ptr<framework::Plugin>> Coscheduling::Make(const framework::P
   read.grace = Duration::Seconds(grace);
   read.starvation_wait = Duration::Seconds(starvation);
   return std::unique_ptr<framework::Plugin>(std::make_unique<Coscheduling>(read));
+}
+
+framework::EventSet Coscheduling::events() const { return {framework::EventKind::kNodeLabel}; }
+
+bool Coscheduling::MayHelp(const framework::ClusterEvent& event,
+                           const framework::PodView& pod) const {
+  const cluster::GangId gang = pod.state.gang_of(pod.id);
+  if (!gang.valid()) return false;
+  const Symbol key = pod.state.words().Find(pod.state.gangs().Get(gang).topology_key);
+  if (!key.valid() || event.node_before == nullptr) return key.valid();
+  const Symbol now = pod.state.nodes().Label(event.row, key);
+  const auto& before = event.node_before->labels;
+  return now.valid() &&
+         std::find(before.begin(), before.end(), std::pair(key, now)) == before.end();
 }
 
 }  // namespace knx::plugins

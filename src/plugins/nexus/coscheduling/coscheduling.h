@@ -22,6 +22,10 @@ class Coscheduling final : public framework::Plugin,
   explicit Coscheduling(framework::GangArgs args = {}) : args_(args) {}
 
   [[nodiscard]] std::string_view name() const override { return kName; }
+  // Nodes that join a topology domain may help a gang that has to be in one.
+  [[nodiscard]] framework::EventSet events() const override;
+  [[nodiscard]] bool MayHelp(const framework::ClusterEvent& event,
+                             const framework::PodView& pod) const override;
   [[nodiscard]] const framework::GangArgs& gang_args() const override { return args_; }
 
  private:

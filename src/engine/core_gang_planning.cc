@@ -1,0 +1,123 @@
+// Places for a gang: anywhere, or in one domain of a label of the nodes.
+#include <algorithm>
+
+#include "engine/core.h"
+#include "engine/gang_domains.h"
+#include "engine/gang_planner.h"
+#include "engine/gang_roles.h"
+
+namespace knx::engine {
+
+using cluster::GangId;
+using cluster::PodId;
+
+namespace {
+
+// Beyond so many domains nobody waits until all of them have been searched through, one by one.
+constexpr std::size_t kMostSearched = 64;
+
+}  // namespace
+
+GangPlan Core::PlanNow(GangId gang, GangPlanner& planner) {
+  const Aspirants who{gang, gangs_.Find(gang)->ready, NeededBy(gang)};
+  const std::optional<GangDomains> domains = DomainsFor(state_, who, planner);
+  GangPlan plan = domains ? TryDomains(who, *domains, planner) : PlanHere(who, planner);
+  if (!plan.places.empty()) return plan;
+  domains ? ConcludeInDomains(who, *domains, planner, plan) : ConcludeHere(who, planner, plan);
+  return plan;
+}
+
+GangPlan Core::PlanPlaces(const Aspirants& who, GangPlanner& planner) {
+  const std::optional<GangDomains> domains = DomainsFor(state_, who, planner);
+  return domains ? TryDomains(who, *domains, planner) : PlanHere(who, planner);
+}
+
+GangPlan Core::PlanHere(const Aspirants& who, GangPlanner& planner) {
+  const cluster::Gang& gang = state_.gangs().Get(who.gang);
+  return planner.Plan(who.ready, who.needed, WantedByRoles(state_, gang, who.ready));
+}
+
+void Core::ConcludeHere(const Aspirants& who, GangPlanner& planner, GangPlan& plan) {
+  const cluster::Gang& gang = state_.gangs().Get(who.gang);
+  const std::vector<PodId> in_roles = WantedByRoles(state_, gang, who.ready);
+  Conclude(who.ready, who.needed, planner, plan, in_roles.empty());
+  const bool unsure = plan.places.empty() && plan.answer == GangAnswer::kNotFound;
+  if (unsure && !in_roles.empty() && AreAlikeInRoles(state_, gang, who.ready)) {
+    Conclude(in_roles, in_roles.size(), planner, plan, false);
+  }
+}
+
+// ---- in one domain ----
+
+GangPlan Core::TryDomains(const Aspirants& who, const GangDomains& domains, GangPlanner& planner) {
+  GangPlan best;
+  best.refusal.message = domains.pinned ? "the nodes of members that have a place lack the label."
+                                        : "no node has the label.";
+  PluginSet rejected_by;
+  std::vector<GangPlan::Domain> tried;
+  for (const Confines& domain : domains.all) {
+    const Placer::Confinement confinement(placer_, domain);
+    GangPlan plan = PlanHere(who, planner);
+    if (!plan.places.empty() || plan.refusal.attempt.error) return plan;
+    rejected_by = rejected_by | plan.refusal.attempt.rejected_by;
+    tried.push_back({domain.value, plan.fitting});
+    if (tried.size() == 1 || plan.fitting > best.fitting) best = std::move(plan);
+  }
+  // Who is held back by a label waits for its change, too.
+  const framework::GangEntry* const plugin = judge_.GangPluginOf(who.ready.front());
+  if (!tried.empty() && plugin != nullptr) rejected_by.Add(plugin->index);
+  best.refusal.attempt.rejected_by = rejected_by;
+  std::stable_sort(tried.begin(), tried.end(),
+                   [](const auto& a, const auto& b) { return a.fitting > b.fitting; });
+  best.domains = std::move(tried);
+  best.pinned = domains.pinned;
+  return best;
+}
+
+void Core::ConcludeInDomains(const Aspirants& who, const GangDomains& domains, GangPlanner& planner,
+                             GangPlan& plan) {
+  if (who.needed == 0 || plan.refusal.attempt.error) return;
+  if (domains.all.empty()) {
+    plan.answer = GangAnswer::kImpossible;
+    plan.bound = GangBound{.by = {}, .together = domains.key};
+    return;
+  }
+  if (!domains.pinned && CountInDomains(who, domains.key, planner, plan)) return;
+  bool impossible = domains.all.size() <= kMostSearched, counted = true;
+  for (std::size_t i = 0; i < std::min(domains.all.size(), kMostSearched); ++i) {
+    const Placer::Confinement confinement(placer_, domains.all[i]);
+    GangPlan tried;
+    tried.blocked = plan.blocked;
+    tried.evaluations = plan.evaluations;
+    ConcludeHere(who, planner, tried);
+    if (!tried.places.empty()) {
+      plan = std::move(tried);
+      return;
+    }
+    plan.evaluations = tried.evaluations;
+    impossible = impossible && tried.answer == GangAnswer::kImpossible;
+    counted = counted && tried.bound;
+    if (domains.pinned) plan.bound = tried.bound;
+  }
+  if (!impossible) {
+    plan.bound.reset();
+    return;
+  }
+  plan.answer = GangAnswer::kImpossible;
+  plan.none_is_enough = counted;
+}
+
+// One count over all domains says it best, if it shows anything.
+bool Core::CountInDomains(const Aspirants& who, Symbol key, GangPlanner& planner, GangPlan& plan) {
+  std::vector<std::pair<PodId, std::size_t>> by_kind;
+  const GangCount count = CountFor(planner.LargestFirst(who.ready), by_kind, key);
+  const auto known = [](const GangCount::Kind& kind) { return kind.room.known; };
+  if (!std::all_of(count.kinds().begin(), count.kinds().end(), known)) return false;
+  GangBound bound = count.Tightest();
+  if (bound.most >= who.needed) return false;
+  plan.answer = GangAnswer::kImpossible;
+  plan.bound = std::move(bound);
+  return true;
+}
+
+}  // namespace knx::engine

@@ -1,0 +1,87 @@
+#include "engine/gang_domains.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "engine/kind_room.h"
+
+namespace knx::engine {
+
+using cluster::NodeRow;
+using cluster::PodId;
+
+namespace {
+
+// nullopt: nobody has a place. Invalid: nodes of theirs have no such label.
+std::optional<Symbol> DomainOfPlaced(const cluster::State& state, const cluster::Gang& gang,
+                                     Symbol key) {
+  std::map<Symbol, std::size_t> members;
+  for (const PodId member : gang.members) {
+    const cluster::Pod& pod = state.pod(member);
+    if (pod.node.valid() && !pod.terminating) ++members[state.nodes().Label(pod.node, key)];
+  }
+  if (members.empty()) return std::nullopt;
+  // They are in several only if not all of them were placed here: then where most of them are.
+  const auto text = [&](Symbol value) {
+    return value.valid() ? state.words().Text(value) : std::string_view();
+  };
+  const auto most = std::max_element(members.begin(), members.end(), [&](auto& a, auto& b) {
+    return a.second != b.second ? a.second < b.second : text(a.first) > text(b.first);
+  });
+  return most->first;
+}
+
+// Where all of them have room, by what the largest asks for, it is taken where least is left over;
+// then come those with room for as many as must start, and the others, the most room first.
+void OrderDomains(const cluster::State& state, const Aspirants& who, PodId largest,
+                  std::vector<Confines>& domains) {
+  constexpr std::size_t kPlenty = 1'000'000;  // on a node; keeps the sums small
+  const auto& takes = state.class_of(largest).requests;
+  const auto room_in = [&](const Confines& domain) {
+    std::size_t room = 0;
+    for (const NodeRow row : domain.rows) room += std::min(RoomOn(state, row, takes), kPlenty);
+    return room;
+  };
+  using Rank = std::tuple<int, std::int64_t, std::string_view>;
+  std::vector<std::pair<Rank, Confines>> ranked;
+  for (Confines& domain : domains) {
+    const std::size_t room = room_in(domain);
+    const int order = room >= who.ready.size() ? 0 : room >= who.needed ? 1 : 2;
+    const auto left = static_cast<std::int64_t>(room);
+    ranked.emplace_back(Rank(order, order == 0 ? left : -left, state.words().Text(domain.value)),
+                        std::move(domain));
+  }
+  std::sort(ranked.begin(), ranked.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  domains.clear();
+  for (auto& [rank, domain] : ranked) domains.push_back(std::move(domain));
+}
+
+}  // namespace
+
+std::optional<GangDomains> DomainsFor(const cluster::State& state, const Aspirants& who,
+                                      const GangPlanner& planner) {
+  const cluster::Gang& gang = state.gangs().Get(who.gang);
+  if (gang.topology_key.empty()) return std::nullopt;
+  GangDomains domains{.key = state.words().Find(gang.topology_key)};
+  if (!domains.key.valid()) return domains;
+  const std::optional<Symbol> pinned = DomainOfPlaced(state, gang, domains.key);
+  domains.pinned = pinned.has_value();
+  std::map<Symbol, Confines> all;
+  state.nodes().WithLabel(domains.key).ForEach([&](std::uint32_t row) {
+    const Symbol value = state.nodes().Label(NodeRow{row}, domains.key);
+    if (pinned && value != *pinned) return;
+    Confines& domain = all.try_emplace(value, Confines{domains.key, value, {}}).first->second;
+    domain.rows.push_back(NodeRow{row});
+  });
+  for (auto& [value, domain] : all) domains.all.push_back(std::move(domain));
+  if (domains.all.size() > 1 && !who.ready.empty()) {
+    OrderDomains(state, who, planner.LargestFirst(who.ready).front(), domains.all);
+  }
+  return domains;
+}
+
+}  // namespace knx::engine

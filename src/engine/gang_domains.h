@@ -1,0 +1,32 @@
+// Where a gang may be that has to be in one domain of a label of the nodes.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "cluster/state.h"
+#include "engine/gang_planner.h"
+#include "engine/placement.h"
+
+namespace knx::engine {
+
+// Members of a gang that wait, and how many of them have to get a place at once.
+struct Aspirants {
+  cluster::GangId gang;
+  std::span<const cluster::PodId> ready;
+  std::size_t needed = 0;
+};
+
+struct GangDomains {
+  Symbol key;                      // invalid: no node has the label
+  std::vector<Confines> all = {};  // the best first
+  bool pinned = false;             // members that have a place are there
+};
+
+// nullopt: it may be anywhere.
+std::optional<GangDomains> DomainsFor(const cluster::State& state, const Aspirants& who,
+                                      const GangPlanner& planner);
+
+}  // namespace knx::engine
