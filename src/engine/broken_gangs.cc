@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "engine/gang_roles.h"
+#include "engine/sub_groups.h"
 
 namespace knx::engine {
 
@@ -29,9 +30,45 @@ bool LosesRole(const cluster::State& state, GangId id, std::span<const PodId> le
   });
 }
 
+// The same for sub-groups: enough are whole now and would not be then.
+bool LosesSubGroup(const cluster::State& state, GangId id, std::span<const PodId> leaving) {
+  const cluster::Gang& gang = state.gangs().Get(id);
+  SubGroups groups = SubGroupsOf(state, gang);
+  if (groups.all.empty() || MissingSubGroups(gang, groups) > 0) return false;
+  const std::vector<std::string_view> broken = SubGroupsBrokenBy(state, id, leaving);
+  for (SubGroup& group : groups.all) {
+    if (std::find(broken.begin(), broken.end(), group.name) != broken.end()) group.placed = 0;
+  }
+  return MissingSubGroups(gang, groups) > 0;
+}
+
 }  // namespace
 
-std::vector<GangId> GangsBrokenBy(const cluster::State& state, std::span<const PodId> leaving) {
+std::vector<PodId> WithTheirSubGroups(const cluster::State& state, std::span<const PodId> leaving) {
+  std::vector<PodId> all(leaving.begin(), leaving.end());
+  std::vector<GangId> gangs;
+  for (const PodId pod : leaving) {
+    const GangId gang = state.gang_of(pod);
+    const bool known = std::find(gangs.begin(), gangs.end(), gang) != gangs.end();
+    if (gang.valid() && !known) gangs.push_back(gang);
+  }
+  for (const GangId gang : gangs) {
+    const std::vector<std::string_view> broken = SubGroupsBrokenBy(state, gang, leaving);
+    if (broken.empty()) continue;
+    for (const PodId member : state.gangs().Get(gang).members) {
+      const cluster::Pod& pod = state.pod(member);
+      const std::string_view group = SubGroupOf(state, member);
+      const bool goes = pod.node.valid() && !pod.terminating &&
+                        std::find(broken.begin(), broken.end(), group) != broken.end();
+      if (goes && std::find(all.begin(), all.end(), member) == all.end()) all.push_back(member);
+    }
+  }
+  return all;
+}
+
+std::vector<GangId> GangsBrokenBy(const cluster::State& state,
+                                  std::span<const PodId> pods_leaving) {
+  const std::vector<PodId> leaving = WithTheirSubGroups(state, pods_leaving);
   std::map<GangId, std::uint32_t> lost;
   for (const PodId pod : leaving) {
     const GangId gang = state.gang_of(pod);
@@ -44,7 +81,8 @@ std::vector<GangId> GangsBrokenBy(const cluster::State& state, std::span<const P
     const std::uint32_t there = gang.placed + gang.finished;
     const auto minimum = static_cast<std::uint32_t>(gang.minimum);
     const bool too_few = there >= minimum && there - pods < minimum;
-    if (too_few || LosesRole(state, id, leaving)) broken.push_back(id);
+    const bool loses_part = LosesRole(state, id, leaving) || LosesSubGroup(state, id, leaving);
+    if (too_few || loses_part) broken.push_back(id);
   }
   return broken;
 }

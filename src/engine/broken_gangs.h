@@ -8,6 +8,9 @@
 
 namespace knx::engine {
 
+// These pods, each of which has a place, and what they leave of sub-groups that are whole now.
+std::vector<cluster::PodId> WithTheirSubGroups(const cluster::State& state,
+                                               std::span<const cluster::PodId> leaving);
 // Those that have their minimum now and would not without these pods, each of which has a place.
 std::vector<cluster::GangId> GangsBrokenBy(const cluster::State& state,
                                            std::span<const cluster::PodId> leaving);

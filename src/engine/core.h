@@ -236,6 +236,7 @@ class Core {
   // Within the domain to which plans are confined at present, if they are.
   GangPlan PlanHere(const Aspirants& who, GangPlanner& planner);
   void ConcludeHere(const Aspirants& who, GangPlanner& planner, GangPlan& plan);
+  void ConcludeSubGroups(const Aspirants& who, GangPlanner& planner, GangPlan& plan);
   GangPlan TryDomains(const Aspirants& who, const GangDomains& domains, GangPlanner& planner);
   void ConcludeInDomains(const Aspirants& who, const GangDomains& domains, GangPlanner& planner,
                          GangPlan& plan);

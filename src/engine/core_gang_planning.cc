@@ -5,6 +5,7 @@
 #include "engine/gang_domains.h"
 #include "engine/gang_planner.h"
 #include "engine/gang_roles.h"
+#include "engine/sub_group_planner.h"
 
 namespace knx::engine {
 
@@ -34,17 +35,53 @@ GangPlan Core::PlanPlaces(const Aspirants& who, GangPlanner& planner) {
 
 GangPlan Core::PlanHere(const Aspirants& who, GangPlanner& planner) {
   const cluster::Gang& gang = state_.gangs().Get(who.gang);
+  if (HasSubGroups(gang)) return SubGroupPlanner(state_, planner).Plan(who.gang, who.ready);
   return planner.Plan(who.ready, who.needed, WantedByRoles(state_, gang, who.ready));
 }
 
 void Core::ConcludeHere(const Aspirants& who, GangPlanner& planner, GangPlan& plan) {
   const cluster::Gang& gang = state_.gangs().Get(who.gang);
+  if (HasSubGroups(gang)) return ConcludeSubGroups(who, planner, plan);
   const std::vector<PodId> in_roles = WantedByRoles(state_, gang, who.ready);
   Conclude(who.ready, who.needed, planner, plan, in_roles.empty());
   const bool unsure = plan.places.empty() && plan.answer == GangAnswer::kNotFound;
   if (unsure && !in_roles.empty() && AreAlikeInRoles(state_, gang, who.ready)) {
     Conclude(in_roles, in_roles.size(), planner, plan, false);
   }
+}
+
+// Whatever the gang does with its sub-groups, it has to place so many of its members. That this is
+// impossible can be shown; and places can be searched for those who would be the fewest. Where
+// there are none for these there may be some for others, unless there are no others, or all are
+// alike.
+void Core::ConcludeSubGroups(const Aspirants& who, GangPlanner& planner, GangPlan& plan) {
+  Conclude(who.ready, who.needed, planner, plan, false);
+  const bool sure = plan.answer != GangAnswer::kNotFound || plan.refusal.attempt.error;
+  if (sure || who.needed == 0) return;
+  const cluster::Gang& gang = state_.gangs().Get(who.gang);
+  const std::vector<PodId> wanted = WantedBySubGroups(state_, gang, who.ready, who.needed);
+  GangPlan other;
+  other.blocked = plan.blocked;
+  other.evaluations = plan.evaluations;
+  const auto mark = state_.Mark();
+  Conclude(wanted, wanted.size(), planner, other, true);
+  plan.evaluations = other.evaluations;
+  if (!other.places.empty() && HasAll(state_, gang)) {
+    SubGroupPlanner(state_, planner).FillUp(who.gang, who.ready, other);
+    state_.Commit(mark);
+    plan = std::move(other);
+    return;
+  }
+  state_.Rollback(mark);
+  const bool all_alike = std::all_of(who.ready.begin(), who.ready.end(), [&](PodId member) {
+    return state_.pod(member).pod_class == state_.pod(who.ready[0]).pod_class &&
+           state_.RelationOf(member) == state_.RelationOf(who.ready[0]);
+  });
+  const bool no_others =
+      wanted.size() == who.needed && (wanted.size() == who.ready.size() || all_alike);
+  if (!no_others || other.answer != GangAnswer::kImpossible) return;
+  plan.answer = GangAnswer::kImpossible;
+  plan.bound = std::move(other.bound);
 }
 
 // ---- in one domain ----

@@ -7,6 +7,7 @@
 #include "engine/broken_gangs.h"
 #include "engine/core.h"
 #include "engine/gang_roles.h"
+#include "engine/sub_groups.h"
 
 namespace knx::engine {
 
@@ -95,6 +96,10 @@ const framework::Profile& Core::JudgeOf(PodId id) {
 
 GangRoom Core::FindRoomHere(const Aspirants& who, GangPreemptor& preemptor) {
   const cluster::Gang& gang = state_.gangs().Get(who.gang);
+  if (HasSubGroups(gang)) {
+    const std::vector<PodId> wanted = WantedBySubGroups(state_, gang, who.ready, who.needed);
+    return preemptor.Find(who.gang, wanted, wanted.size());
+  }
   return preemptor.Find(who.gang, WantedInAll(state_, gang, who.ready, who.needed), who.needed);
 }
 
@@ -119,16 +124,18 @@ GangRoom Core::FindRoomInDomains(const Aspirants& who, const GangDomains& domain
 std::vector<PodId> Core::RestOfGangs(PodId preemptor, const std::vector<PodId>& victims) {
   std::vector<PodId> rest;
   if (victims.empty() || !ProfileOf(preemptor).gang_preemption) return rest;
+  const auto add = [&](PodId member) {
+    const cluster::Pod& pod = state_.pod(member);
+    const bool may_go = pod.node.valid() && !pod.terminating &&
+                        pod.priority < state_.pod(preemptor).priority && !IsForming(member);
+    const bool known = std::find(victims.begin(), victims.end(), member) != victims.end() ||
+                       std::find(rest.begin(), rest.end(), member) != rest.end();
+    if (may_go && !known) rest.push_back(member);
+  };
   for (const GangId gang : GangsBrokenBy(state_, victims)) {
-    for (const PodId member : state_.gangs().Get(gang).members) {
-      const cluster::Pod& pod = state_.pod(member);
-      const bool may_go = pod.node.valid() && !pod.terminating &&
-                          pod.priority < state_.pod(preemptor).priority && !IsForming(member);
-      if (may_go && std::find(victims.begin(), victims.end(), member) == victims.end()) {
-        rest.push_back(member);
-      }
-    }
+    for (const PodId member : state_.gangs().Get(gang).members) add(member);
   }
+  for (const PodId member : WithTheirSubGroups(state_, victims)) add(member);
   return rest;
 }
 

@@ -7,6 +7,7 @@
 #include "engine/core.h"
 #include "engine/gang_help.h"
 #include "engine/gang_search.h"
+#include "engine/sub_groups.h"
 
 namespace knx::engine {
 
@@ -153,7 +154,14 @@ void Core::Explain(std::span<const PodId> members, GangPlanner& planner, const G
   GangHelpFinder finder(state_, planner, [this](PodId pod, NodeRow row) {
     return placer_.Fits(ProfileOf(pod), pod, row);
   });
-  const GangHelp help = finder.Find(members, inquiry.needed, count, scarce);
+  const cluster::Gang& gang = state_.gangs().Get(GangOf(members.front()));
+  std::vector<PodId> wanted(members.begin(), members.end());
+  std::size_t needed = inquiry.needed;
+  if (HasSubGroups(gang)) {
+    wanted = WantedBySubGroups(state_, gang, members, needed);
+    needed = wanted.size();
+  }
+  const GangHelp help = finder.Find(wanted, needed, count, scarce);
   if (help.like.valid()) inquiry.like = state_.nodes().name(help.like);
   inquiry.nodes = help.nodes;
   for (const PodId pod : help.pods) {

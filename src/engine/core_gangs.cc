@@ -10,6 +10,7 @@
 #include "engine/gang_planner.h"
 #include "engine/gang_roles.h"
 #include "engine/importance.h"
+#include "engine/sub_groups.h"
 #include "k8s/names.h"
 
 namespace knx::engine {
@@ -94,8 +95,13 @@ void Core::CloseGang(GangId id) {
 
 bool Core::HasEnough(GangId id, const WaitingGang& waiting) const {
   if (waiting.ready.empty()) return false;
-  if (waiting.ready.size() < NeededBy(id)) return MayStartInParts(id);
-  return FillRoles(state_, state_.gangs().Get(id), waiting.ready);
+  const cluster::Gang& gang = state_.gangs().Get(id);
+  const std::size_t known = gang.placed + gang.finished + waiting.ready.size();
+  // The first is nearly always the answer, and costs nothing.
+  if (known < static_cast<std::size_t>(gang.minimum) || waiting.ready.size() < NeededBy(id)) {
+    return MayStartInParts(id);
+  }
+  return FillRoles(state_, gang, waiting.ready) && FillSubGroups(state_, gang, waiting.ready);
 }
 
 bool Core::IsIncomplete(GangId id) const {
@@ -109,9 +115,12 @@ std::size_t Core::NeededBy(GangId id) const {
   const cluster::Gang& gang = state_.gangs().Get(id);
   const auto minimum = static_cast<std::uint32_t>(gang.minimum);
   const std::uint32_t done = gang.placed + gang.finished;
-  std::size_t of_roles = 0;
-  for (const auto& [role, missing] : MissingInRoles(state_, gang)) of_roles += missing;
-  return std::max<std::size_t>(of_roles, minimum > done ? minimum - done : 0);
+  std::size_t of_parts = 0;
+  for (const auto& [role, missing] : MissingInRoles(state_, gang)) of_parts += missing;
+  if (HasSubGroups(gang)) {
+    of_parts = std::max(of_parts, LeastForSubGroups(gang, SubGroupsOf(state_, gang)));
+  }
+  return std::max<std::size_t>(of_parts, minimum > done ? minimum - done : 0);
 }
 
 void Core::OnListed(Time now) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/gang_roles.h"
+#include "engine/sub_groups.h"
 
 namespace knx::engine {
 
@@ -15,6 +16,32 @@ std::string GangName(const cluster::State& state, GangId id) {
   const cluster::Gang& gang = state.gangs().Get(id);
   return fmt::format("{}/{}", state.words().Text(gang.namespace_), gang.name);
 }
+
+namespace {
+
+// "; 1 of 2 sub-groups could start, sub-group b has 1 of 4 pods"
+std::string MissingInSubGroups(const cluster::State& state, const cluster::Gang& gang,
+                               const WaitingGang& waiting) {
+  constexpr std::size_t kMostNamed = 3;
+  if (!HasSubGroups(gang)) return {};
+  const SubGroups groups = SubGroupsOf(state, gang, waiting.ready);
+  std::int64_t wanted = 0;
+  for (const auto& [kind, count] : MinSubGroups(gang)) wanted += count;
+  const auto could = std::count_if(groups.all.begin(), groups.all.end(),
+                                   [](const SubGroup& group) { return group.can_be_whole(); });
+  std::string text;
+  if (could < wanted) text = fmt::format("; {} of {} sub-groups could start", could, wanted);
+  std::size_t named = 0;
+  for (const SubGroup& group : groups.all) {
+    if (group.can_be_whole()) continue;
+    if (++named > kMostNamed) break;
+    text += fmt::format("{} sub-group {:.100} has {} of {} pods", text.empty() ? ";" : ",",
+                        group.name, group.placed + group.waiting.size(), group.minimum);
+  }
+  return text;
+}
+
+}  // namespace
 
 std::string WhatIsMissing(const cluster::State& state, GangId id, const WaitingGang& waiting) {
   const cluster::Gang& gang = state.gangs().Get(id);
@@ -32,7 +59,7 @@ std::string WhatIsMissing(const cluster::State& state, GangId id, const WaitingG
     if (ready >= wanted) continue;
     missing += fmt::format(", {} more of role {:.100}", wanted - ready, role);
   }
-  return missing;
+  return missing + MissingInSubGroups(state, gang, waiting);
 }
 
 WaitingGang& GangBook::Open(GangId gang, Time now) {

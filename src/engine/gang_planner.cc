@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "engine/gang_book.h"
+#include "engine/sub_groups.h"
 
 namespace knx::engine {
 
@@ -35,9 +36,19 @@ std::string Where(const cluster::State& state, const cluster::Gang& gang, const 
                      state.words().Text(plan.domains[0].value));
 }
 
+// " in 2 whole sub-groups", for a gang that has such.
+std::string InWhat(const cluster::State& state, const cluster::Gang& gang) {
+  if (!HasSubGroups(gang)) return {};
+  const std::size_t missing = MissingSubGroups(gang, SubGroupsOf(state, gang));
+  if (missing == 0) return " in whole sub-groups";
+  return fmt::format(" in {} whole sub-group{}", missing, missing == 1 ? "" : "s");
+}
+
 // How many fit, and where.
-std::string HowMany(const cluster::State& state, std::size_t needed, const GangPlan& plan) {
+std::string HowMany(const cluster::State& state, const cluster::Gang& gang, std::size_t needed,
+                    const GangPlan& plan) {
   std::string text = fmt::format("{} fit", plan.fitting);
+  if (HasSubGroups(gang)) text += fmt::format(" in {} of them", plan.sub_groups);
   if (plan.domains.empty() || plan.pinned) return text;
   // More would be of no use to a reader.
   constexpr std::size_t kMostNamed = 8;
@@ -64,7 +75,8 @@ std::string WhyRefused(const cluster::State& state, cluster::GangId id, std::siz
   }
   const std::uint32_t there = gang.placed + gang.finished;
   const std::string sure = HowSure(state, plan);
-  const std::string where = Where(state, gang, plan), fit = HowMany(state, needed, plan);
+  const std::string where = InWhat(state, gang) + Where(state, gang, plan);
+  const std::string fit = HowMany(state, gang, needed, plan);
   if (there == 0) {
     return fmt::format("pod group {} needs {} pods at once{}, {}; for the next: {}{}", name, needed,
                        where, fit, why, sure);

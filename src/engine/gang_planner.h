@@ -30,6 +30,7 @@ struct GangPlan {
   std::vector<std::pair<cluster::PodId, cluster::NodeRow>> places;
   // Of a gang that does not fit: how many members found a place, and why another did not.
   std::size_t fitting = 0;
+  std::size_t sub_groups = 0;  // that became whole thereby
   cluster::PodId blocked;
   Placement refusal;
   GangAnswer answer = GangAnswer::kNotFound;

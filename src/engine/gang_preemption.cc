@@ -1,11 +1,14 @@
 #include "engine/gang_preemption.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "base/check.h"
 #include "cluster/reservation_hold.h"
 #include "engine/gang_roles.h"
 #include "engine/importance.h"
+#include "engine/sub_groups.h"
 
 namespace knx::engine {
 
@@ -48,7 +51,11 @@ void GangPreemptor::ListUnits(GangId gang) {
     for (const PodId pod : state_.nodes().pods(NodeRow{row})) {
       if (!MayGo(pod, gang)) continue;
       const GangId of = state_.gang_of(pod);
-      of.valid() ? gangs.push_back(of) : AddUnit(std::span(&pod, 1), {}, false);
+      if (of.valid()) {
+        gangs.push_back(of);
+      } else {
+        AddUnit(std::span(&pod, 1), {}, false);
+      }
     }
   });
   std::sort(gangs.begin(), gangs.end());
@@ -72,13 +79,20 @@ std::vector<PodId> GangPreemptor::SurplusOf(const cluster::Gang& gang,
                                             std::span<const PodId> placed) const {
   std::vector<PodId> surplus;
   std::map<std::string_view, std::size_t> left = PlacedInRoles(state_, gang);
+  std::map<std::string_view, std::size_t> above;
+  for (const SubGroup& group : SubGroupsOf(state_, gang).all) {
+    above[group.name] = group.whole() ? group.placed - group.minimum : 0;
+  }
   for (const PodId member : placed) {
     if (static_cast<std::int64_t>(surplus.size()) >= Above(gang)) break;
+    const auto group = above.find(SubGroupOf(state_, member));
+    if (group != above.end() && group->second == 0) continue;
     if (const auto role = left.find(RoleOf(state_, member)); role != left.end()) {
       const std::int32_t minimum = gang.roles.find(role->first)->second;
       if (role->second <= static_cast<std::size_t>(minimum)) continue;
       --role->second;
     }
+    if (group != above.end()) --group->second;
     surplus.push_back(member);
   }
   return surplus;
@@ -94,20 +108,72 @@ void GangPreemptor::ListUnitsOf(GangId id) {
   }
   std::sort(placed.begin(), placed.end(),
             [this](PodId a, PodId b) { return MoreImportant(state_, b, a); });
-  const std::vector<PodId> surplus = SurplusOf(gang, placed);
-  for (const PodId member : surplus) {
-    if (!MayGo(member, {})) break;
-    AddUnit(std::span(&member, 1), id, false);
-  }
-  std::erase_if(placed, [&](PodId member) {
-    return std::find(surplus.begin(), surplus.end(), member) != surplus.end();
-  });
+  ListSurplus(id, placed);
+  if (HasSubGroups(gang)) ListSubGroups(id, placed);
   const bool may_go =
       std::all_of(placed.begin(), placed.end(), [this](PodId pod) { return MayGo(pod, {}); });
   if (!placed.empty() && may_go) AddUnit(placed, id, Above(gang) >= 0);
 }
 
-void GangPreemptor::AddUnit(std::span<const PodId> pods, GangId gang, bool breaks) {
+void GangPreemptor::ListSurplus(GangId id, std::vector<PodId>& placed) {
+  const std::vector<PodId> surplus = SurplusOf(state_.gangs().Get(id), placed);
+  for (const PodId member : surplus) {
+    if (!MayGo(member, {})) break;
+    AddUnit(std::span(&member, 1), id, false).sub_group = SubGroupOf(state_, member);
+  }
+  std::erase_if(placed, [&](PodId member) {
+    return std::find(surplus.begin(), surplus.end(), member) != surplus.end();
+  });
+}
+
+// Those whose least important member matters least first, as long as enough stay whole.
+void GangPreemptor::ListSubGroups(GangId id, std::vector<PodId>& placed) {
+  const cluster::Gang& gang = state_.gangs().Get(id);
+  SubGroups groups = SubGroupsOf(state_, gang);
+  // Members above the minimum of their sub-groups go first, and are off the list.
+  std::int64_t above =
+      static_cast<std::int64_t>(placed.size()) + std::int64_t{gang.finished} - gang.minimum;
+  const std::vector<PodId> order = placed;
+  for (const PodId first : order) {
+    const std::string_view name = SubGroupOf(state_, first);
+    const auto is_it = [&](const SubGroup& one) { return one.name == name; };
+    const auto group = std::find_if(groups.all.begin(), groups.all.end(), is_it);
+    if (group == groups.all.end() || group->placed == 0) continue;
+    std::vector<PodId> members;
+    for (const PodId member : placed) {
+      if (SubGroupOf(state_, member) == name) members.push_back(member);
+    }
+    const std::size_t kept = std::exchange(group->placed, 0);
+    const auto may_go = [this](PodId pod) { return MayGo(pod, {}); };
+    const bool spare = above >= static_cast<std::int64_t>(members.size()) &&
+                       MissingSubGroups(gang, groups) == 0 && KeepsRoles(gang, placed, name) &&
+                       std::all_of(members.begin(), members.end(), may_go);
+    if (!spare) {
+      group->placed = kept;
+      continue;
+    }
+    Unit& unit = AddUnit(members, id, false);
+    unit.sub_group = name;
+    unit.drains = true;
+    above -= static_cast<std::int64_t>(members.size());
+    std::erase_if(placed, [&](PodId member) { return SubGroupOf(state_, member) == name; });
+  }
+}
+
+bool GangPreemptor::KeepsRoles(const cluster::Gang& gang, std::span<const PodId> placed,
+                               std::string_view without) const {
+  if (gang.roles.empty() || gang.finished > 0) return true;
+  std::map<std::string_view, std::int32_t> left;
+  for (const PodId member : placed) {
+    if (SubGroupOf(state_, member) != without) ++left[RoleOf(state_, member)];
+  }
+  return std::all_of(gang.roles.begin(), gang.roles.end(), [&](const auto& role) {
+    const auto found = left.find(role.first);
+    return found != left.end() && found->second >= role.second;
+  });
+}
+
+GangPreemptor::Unit& GangPreemptor::AddUnit(std::span<const PodId> pods, GangId gang, bool breaks) {
   Unit& unit = units_.emplace_back();
   unit.gang = gang;
   unit.breaks = breaks;
@@ -118,12 +184,15 @@ void GangPreemptor::AddUnit(std::span<const PodId> pods, GangId gang, bool break
     unit.start = std::min(unit.start, StartOf(record));
     unit.fills = unit.fills && (FillsGaps(state_, pod) || outside_.borrows(pod));
   }
+  return unit;
 }
 
 void GangPreemptor::SortUnits() {
   std::sort(units_.begin(), units_.end(), [this](const Unit& a, const Unit& b) {
     if (a.breaks != b.breaks) return b.breaks;
     if (a.priority != b.priority) return a.priority < b.priority;
+    // Of a sub-group single members go first.
+    if (a.drains != b.drains) return b.drains;
     if (a.fills != b.fills) return a.fills;
     if (a.start != b.start) return a.start > b.start;
     const auto [pod_a, row_a] = a.pods.front();
@@ -207,11 +276,14 @@ std::vector<const GangPreemptor::Unit*> GangPreemptor::Spare(Places places, std:
                                                              bool thorough) {
   std::vector<const Unit*> gone;
   std::vector<GangId> broken;
+  std::vector<std::pair<GangId, std::string_view>> drained;
   // The greatest harm is spared first.
   for (std::size_t i = count; i-- > 0;) {
     const Unit& unit = units_[i];
+    const std::pair part(unit.gang, unit.sub_group);
     const bool goes_along =
-        unit.gang.valid() && std::find(broken.begin(), broken.end(), unit.gang) != broken.end();
+        unit.gang.valid() && (std::find(broken.begin(), broken.end(), unit.gang) != broken.end() ||
+                              std::find(drained.begin(), drained.end(), part) != drained.end());
     if (!goes_along) {
       for (const auto& [pod, row] : unit.pods) state_.Assume(pod, row);
       if (KeepTheirPlaces(places, thorough ? nullptr : &unit)) continue;
@@ -219,6 +291,7 @@ std::vector<const GangPreemptor::Unit*> GangPreemptor::Spare(Places places, std:
     }
     gone.push_back(&unit);
     if (unit.breaks) broken.push_back(unit.gang);
+    if (unit.drains) drained.push_back(part);
   }
   return gone;
 }

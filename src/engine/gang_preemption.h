@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -50,7 +51,10 @@ class GangPreemptor {
     cluster::GangId gang;   // that they belong to, if any
     bool violates = false;  // a disruption budget
     bool breaks = false;    // a gang has less than its minimum then
-    bool fills = true;      // gaps, as they say, or where another was promised a start
+    // Of the gang, if any; and whether nobody is left of it then, who else of it goes before.
+    std::string_view sub_group = {};
+    bool drains = false;
+    bool fills = true;  // gaps, as they say, or where another was promised a start
     std::int32_t priority = INT32_MIN;
     Time start = kNever;  // of the one that lost most
   };
@@ -61,7 +65,12 @@ class GangPreemptor {
   void ListUnitsOf(cluster::GangId gang);
   [[nodiscard]] std::vector<cluster::PodId> SurplusOf(const cluster::Gang& gang,
                                                       std::span<const cluster::PodId> placed) const;
-  void AddUnit(std::span<const cluster::PodId> pods, cluster::GangId gang, bool breaks);
+  // What a gang has above its minimum, member by member; whole sub-groups above theirs.
+  void ListSurplus(cluster::GangId gang, std::vector<cluster::PodId>& placed);
+  void ListSubGroups(cluster::GangId gang, std::vector<cluster::PodId>& placed);
+  [[nodiscard]] bool KeepsRoles(const cluster::Gang& gang, std::span<const cluster::PodId> placed,
+                                std::string_view without) const;
+  Unit& AddUnit(std::span<const cluster::PodId> pods, cluster::GangId gang, bool breaks);
   // The least harm first.
   void SortUnits();
   // The plan with the first `count` units gone. `stay`: members that fit before keep their places.

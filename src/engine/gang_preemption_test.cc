@@ -305,6 +305,84 @@ TEST(GangPreemption, GangsGoAsWholesOrOnlyWhatTheyHaveTooMuch) {
   });
 }
 
+// Of the sub-group of its first letter, of which two make it whole; so many of them must be.
+Bystander InSubGroup(const std::string& pod, const std::string& node, const std::string& wanted,
+                     int minimum) {
+  const std::string ours = "pod-group.scheduling.kubenexus.io/";
+  return {node,
+          pod,
+          "1",
+          0,
+          "q",
+          minimum,
+          1,
+          {{ours + "min-sub-groups", wanted},
+           {ours + "sub-group", pod.substr(0, 1)},
+           {ours + "sub-group-min-available", "2"}}};
+}
+
+TEST(GangPreemption, SubGroupsGoAsWholesOrOnlyWhatTheyHaveTooMuch) {
+  const auto guests = [](const std::vector<std::string>& names, const std::string& wanted,
+                         int minimum) {
+    std::vector<Bystander> out;
+    for (const std::string& name : names) out.push_back(InSubGroup(name, "a", wanted, minimum));
+    return out;
+  };
+  ExpectVictims({
+      {"a whole one rather than one of each",
+       {{"a", "4"}},
+       guests({"x0", "x1", "y0", "y1"}, "1", 2),
+       {},
+       "y0 y1"},
+      {"members that they do not need rather than a whole one",
+       {{"a", "6"}},
+       guests({"x0", "x1", "x2", "y0", "y1", "y2"}, "1", 2),
+       {},
+       "x2 y2"},
+      {"what it does not need goes along with it",
+       {{"a", "5"}},
+       guests({"x0", "x1", "y0", "y1", "y2"}, "1", 2),
+       {.count = 3, .minimum = 3},
+       "y0 y1 y2"},
+      {"all of it where it needs both",
+       {{"a", "4"}},
+       guests({"x0", "x1", "y0", "y1"}, "2", 4),
+       {},
+       "x0 x1 y0 y1"},
+      {"none where the gang needs the pods",
+       {{"a", "4"}, {"b", "2"}},
+       [&] {
+         auto all = guests({"x0", "x1", "y0", "y1"}, "1", 4);
+         all.push_back({"b", "single", "2", 5});
+         return all;
+       }(),
+       {},
+       "single"},
+  });
+}
+
+TEST(GangPreemption, ASinglePodTakesTheRestOfASubGroupAlong) {
+  testing::Harness harness({}, PreemptingProfiles());
+  for (const char* name : {"a", "b", "c", "d"}) {
+    harness.Node(NodeBuilder(name).Has("cpu", "1").Has("memory", "64Gi").Has("pods", "110"));
+  }
+  for (const auto& [name, node] :
+       {std::pair("x0", "a"), std::pair("x1", "b"), std::pair("y0", "c"), std::pair("y1", "d")}) {
+    const Bystander guest = InSubGroup(name, node, "1", 2);
+    PodBuilder pod(guest.name);
+    pod.Asks("cpu", guest.cpu).On(guest.node);
+    for (const auto& [key, value] : guest.labels) pod.Label(key, value);
+    harness.Pod(InGang(pod, guest.gang, guest.minimum));
+  }
+  harness.Pod(PodBuilder("comer").Asks("cpu", "1").Priority(10));
+  harness.Schedule();
+  ASSERT_EQ(harness.plans().size(), 1U);
+  const PlanEvictions& plan = harness.plans()[0];
+  ASSERT_EQ(plan.victims.size(), 1U);
+  ASSERT_EQ(plan.along.size(), 1U);
+  EXPECT_EQ(plan.victims[0].name[0], plan.along[0].name[0]) << "of the same sub-group";
+}
+
 TEST(GangPreemption, RespectsBudgetsWhereItCan) {
   ExpectVictims({
       {"another way",

@@ -23,7 +23,19 @@ def make_cell(rng, name, most_nodes):
         cell.key = "rack"
         for kind in kinds:
             kind.together = "rack"
+    if len(kinds) == 1 and rng.random() < 0.25:
+        _divide(rng, cell)
     return cell
+
+
+def _divide(rng, cell):
+    """Sub-groups for a gang of one kind, a few members perhaps in none."""
+    left = cell.kinds[0].members - rng.choice([0, 0, 1])
+    while left > 0 and len(cell.sub_groups) < 8:
+        members = min(left, rng.randint(1, 4))
+        cell.sub_groups.append((members, rng.randint(max(members - 1, 1), members)))
+        left -= members
+    cell.min_sub_groups = rng.randint(0, len(cell.sub_groups))
 
 
 def _make_node(rng, name):
@@ -118,6 +130,15 @@ def _pod(name, labels, spec):
     return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
 
 
+def sub_group_of(cell, number):
+    """The position of the sub-group of a member; None: it is in none."""
+    for position, (members, _) in enumerate(cell.sub_groups):
+        if number < members:
+            return position
+        number -= members
+    return None
+
+
 def _member(cell, kind, index, number):
     labels = {
         f"{LABELS}/name": cell.name,
@@ -138,4 +159,9 @@ def _member(cell, kind, index, number):
         spec["affinity"] = {"podAffinity": {required: [dict(term, topologyKey=kind.together)]}}
     if cell.key:
         labels[f"{LABELS}/topology-key"] = cell.key
+    if cell.min_sub_groups > 0:
+        labels[f"{LABELS}/min-sub-groups"] = str(cell.min_sub_groups)
+    if (part := sub_group_of(cell, number)) is not None:
+        labels[f"{LABELS}/sub-group"] = f"part-{part}"
+        labels[f"{LABELS}/sub-group-min-available"] = str(cell.sub_groups[part][1])
     return _pod(f"{cell.name}-m{number:03}", labels, spec)

@@ -39,6 +39,30 @@ class Cell:
     kinds: list
     needed: int
     key: str = ""  # all kinds together in one domain of this label
+    # Parts that start whole or not at all: how many members each has, and how many make it whole.
+    # Members of the only kind are in them in that order; who is left is in none.
+    sub_groups: list = field(default_factory=list)
+    min_sub_groups: int = 0
+
+    @property
+    def least(self):
+        """How many members have to be placed at the least."""
+        sizes = sorted(whole for _, whole in self.sub_groups)
+        return max(self.needed, sum(sizes[: self.min_sub_groups]))
+
+    def can_start_with(self, most):
+        """Whether the gang can start if so many members, whoever they are, can be placed."""
+        if not self.sub_groups:
+            return most >= self.needed
+        loose = sum(kind.members for kind in self.kinds) - sum(m for m, _ in self.sub_groups)
+        for chosen in range(1 << len(self.sub_groups)):
+            parts = [part for i, part in enumerate(self.sub_groups) if chosen >> i & 1]
+            fewest = sum(whole for _, whole in parts)
+            largest = sum(members for members, _ in parts) + loose
+            if len(parts) >= self.min_sub_groups and fewest <= most:
+                if min(largest, most) >= max(self.needed, 1):
+                    return True
+        return False
 
 
 def is_open(kind, node):
@@ -109,7 +133,7 @@ def recount(cell, resources, apart="", together=""):
 
 def can_be_placed(cell):
     """Whether the gang can start; tries every way."""
-    return any(_most(cell, nodes) >= cell.needed for nodes in choices_of_nodes(cell))
+    return any(cell.can_start_with(_most(cell, nodes)) for nodes in choices_of_nodes(cell))
 
 
 def choices_of_nodes(cell):

@@ -70,10 +70,27 @@ def check_reason(cell, message):
     again = exact.recount(cell, resources, stated["apart"] or "", stated["together"] or "")
     if again != most:
         return f"counted again it is {again}"
-    if most >= cell.needed:
+    if most >= cell.least:
         return f"{most} are enough"
     if len(cell.nodes) <= EXACT_UP_TO and exact.can_be_placed(cell):
         return "it can be placed"
+    return None
+
+
+def check_sub_groups(cell, placed):
+    """What is there in parts."""
+    counts = [0] * len(cell.sub_groups)
+    for pod in placed:
+        part = cells.sub_group_of(cell, int(pod["name"].rpartition("-m")[2]))
+        if part is not None:
+            counts[part] += 1
+    whole = 0
+    for part, (_, minimum) in enumerate(cell.sub_groups):
+        if 0 < counts[part] < minimum:
+            return f"{counts[part]} of part {part} are placed, {minimum} must be"
+        whole += counts[part] >= minimum
+    if whole < cell.min_sub_groups:
+        return f"{whole} sub-groups are whole, {cell.min_sub_groups} must be"
     return None
 
 
@@ -83,6 +100,9 @@ def check_places(cell, pods):
     if 0 < len(placed) < cell.needed:
         return f"{len(placed)} are placed, {cell.needed} must be"
     labels = {node.name: node.labels for node in cell.nodes}
+    wrong = check_sub_groups(cell, placed)
+    if placed and wrong:
+        return wrong
     domains = {labels[pod["node"]].get(cell.key) for pod in placed}
     if cell.key and (len(domains) > 1 or None in domains):
         return f"they are not in one {cell.key}"
