@@ -87,6 +87,8 @@ void AddRun(CLI::App* command, knx::cmd::SimulateOptions& options, std::string& 
   AddOption(command, "--seed", options.seed, "NUMBER",
             "decides what is left to chance, e.g. 7;\n"
             "without it that of the scenario, or 1");
+  AddOption(command, "--variant", options.variant, "NUMBER",
+            "which of the variants of a scenario, e.g. 2; without it the first");
   command
       ->add_option("-o,--output", output_form,
                    "table for people (if not given), json or yaml for programs")

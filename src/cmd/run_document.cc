@@ -143,6 +143,7 @@ void WriteRun(const sim::SimulationResult& result, DocumentWriter& out) {
   out.BeginMap();
   Put(out, "kind", "SimulationResult");
   Put(out, "scenario", result.scenario);
+  Put(out, "variant", result.variant);
   Put(out, "why", result.why);
   out.Key("seed");
   out.Number(result.seed);

@@ -61,6 +61,9 @@ std::string Head(const sim::SimulationResult& result, const std::string& what,
   } else {
     out += palette.Heading(fmt::format("Scenario: {}", Printable(result.scenario))) + "\n";
     out += Wrapped(Printable(result.why), 2, kLineWidth);
+    if (!result.variant.empty()) {
+      out += fmt::format("Variant {}, one of {}.\n", Printable(result.variant), result.variants);
+    }
   }
   std::string_view end = "to its end";
   if (result.settled) end = "until nothing would change any more";

@@ -21,6 +21,7 @@
 #include "cmd/watched_run.h"
 #include "cmd/yaml_writer.h"
 #include "scenario/timing.h"
+#include "scenario/variants.h"
 
 namespace knx::cmd {
 namespace {
@@ -131,6 +132,11 @@ Result<sim::SimulationRequest> RequestOf(const SimulateOptions& options, Inputs&
   if (options.seed.has_value()) {
     KNX_TRY(request.seed, ParseNumber<std::uint64_t>("--seed", *options.seed, 0,
                                                      std::numeric_limits<std::uint64_t>::max()));
+  }
+  if (options.variant.has_value()) {
+    KNX_TRY(const std::size_t number,
+            ParseNumber<std::size_t>("--variant", *options.variant, 1, scenario::kMaxVariants));
+    request.variant = number - 1;
   }
   if (options.threads.has_value()) {
     KNX_TRY(request.threads, ParseNumber("--threads", *options.threads, 1, sim::kMaxThreads));

@@ -15,7 +15,7 @@ enum class OutputForm { kTable, kJson, kYaml };
 struct SimulateOptions {
   std::vector<std::string> files;  // "-": standard input
   // As they were written; none: it was not given.
-  std::optional<std::string> config, until, seed, record, threads;
+  std::optional<std::string> config, until, seed, variant, record, threads;
   OutputForm form = OutputForm::kTable;
   bool log = false;
 };

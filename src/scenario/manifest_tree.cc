@@ -289,7 +289,8 @@ const WorkKind* CheckWork(FieldReader& fields) {
   CheckTwice(fields);
   CheckScript(fields);
   CheckLists(fields);
-  fields.Allow({"namespace", "count", "first", "every", "random_gaps", "labels", "finalizers"});
+  fields.Allow(
+      {"namespace", "count", "first", "order", "every", "random_gaps", "labels", "finalizers"});
   return kind;
 }
 

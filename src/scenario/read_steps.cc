@@ -30,6 +30,10 @@ void CheckManifests(FieldReader& fields) {
 
 void ReadCreate(FieldReader& fields, Create& out) {
   ReadCount(fields, out.what);
+  fields.ReadEnum<Order>("order", out.order,
+                         {{"forwards", Order::kForwards},
+                          {"backwards", Order::kBackwards},
+                          {"shuffled", Order::kShuffled}});
   ReadSpan(fields, "every", out.every);
   fields.Read("random_gaps", out.random_gaps);
   if (out.random_gaps && !out.every.has_value()) {

@@ -9,6 +9,7 @@
 #include "scenario/manifest_tree.h"
 #include "scenario/pod_script.h"
 #include "scenario/read_steps.h"
+#include "scenario/variants.h"
 
 namespace knx::scenario {
 namespace {
@@ -134,9 +135,18 @@ Status CheckTimes(const Scenario& scenario) {
 
 bool IsScenario(const k8s::YamlNode& document) { return document.Find("scenario") != nullptr; }
 
-Result<Scenario> ReadScenario(k8s::YamlNode document, std::string_view file) {
+Result<Scenario> ReadScenario(k8s::YamlNode document, std::string_view file, std::size_t variant) {
   Scenario out;
   out.file = std::string(file);
+  KNX_TRY(const std::vector<Variant> variants, VariantsOf(document, file));
+  if (variant >= variants.size()) {
+    return InvalidError(fmt::format("it has no variant {}: there {} {}", variant + 1,
+                                    variants.size() == 1 ? "is" : "are", variants.size()),
+                        {out.file, document.line, document.column});
+  }
+  out.variants = variants.size();
+  out.variant = variants[variant].ToString();
+  KNX_TRY(document, InVariant(std::move(document), variants[variant], file));
   out.document = std::make_unique<k8s::YamlNode>(std::move(document));
   KNX_TRY_DONE(k8s::ReadNode(
       *out.document, {.file = file, .unknown = k8s::UnknownFields::kRefuse, .path = {}},

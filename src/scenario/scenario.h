@@ -32,8 +32,12 @@ struct Template {
   std::int64_t count = 1, first = 1;
 };
 
+// In which order the numbers of a template are made; shuffled by the seed.
+enum class Order : std::uint8_t { kForwards, kBackwards, kShuffled };
+
 struct Create {
   Template what;
+  Order order = Order::kForwards;
   std::optional<Duration> every;  // one after the other, with this in between
   bool random_gaps = false;       // between nothing and twice that
 };
@@ -115,6 +119,8 @@ struct Step {
 struct Scenario {
   std::string file;
   std::string name, why;
+  std::string variant;       // "n=4, order=shuffled"; empty: there is only this one
+  std::size_t variants = 1;  // so many there are
   std::optional<std::uint64_t> seed;
   std::string config;       // a text; empty: none
   int config_line = 0;      // where it begins
@@ -128,7 +134,9 @@ struct Scenario {
 
 // Whether a document is a scenario rather than a manifest.
 bool IsScenario(const k8s::YamlNode& document);
-Result<Scenario> ReadScenario(k8s::YamlNode document, std::string_view file);
+// `variant`: which of its variants (variants.h), from 0.
+Result<Scenario> ReadScenario(k8s::YamlNode document, std::string_view file,
+                              std::size_t variant = 0);
 
 // The objects of a template for one number.
 Result<std::vector<k8s::Object>> MakeObjects(const Template& what, std::int64_t number,

@@ -44,7 +44,7 @@ std::vector<std::string> WarningsAbout(const std::vector<k8s::SkippedObject>& sk
 
 }  // namespace
 
-Result<Input> ReadInput(const std::vector<TextFile>& files) {
+Result<Input> ReadInput(const std::vector<TextFile>& files, std::size_t variant) {
   Input input;
   std::vector<k8s::SkippedObject> skipped;
   for (const TextFile& file : files) {
@@ -59,8 +59,10 @@ Result<Input> ReadInput(const std::vector<TextFile>& files) {
       return InvalidError("a scenario stands alone: no other file or document beside it",
                           {file.name, documents.front().line, documents.front().column});
     }
-    KNX_TRY(input.scenario, scenario::ReadScenario(std::move(documents.front()), file.name));
+    KNX_TRY(input.scenario,
+            scenario::ReadScenario(std::move(documents.front()), file.name, variant));
   }
+  if (variant > 0 && !input.scenario) return InvalidError("manifests have no variants");
   input.warnings = WarningsAbout(skipped);
   return input;
 }

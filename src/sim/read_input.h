@@ -19,7 +19,8 @@ struct Input {
   std::vector<std::string> warnings;  // what is in the files and is not simulated
 };
 
-Result<Input> ReadInput(const std::vector<TextFile>& files);
+// `variant`: which of those that a scenario has; manifests have one.
+Result<Input> ReadInput(const std::vector<TextFile>& files, std::size_t variant = 0);
 
 // Manifests without a node and without anything that makes pods: nothing could happen.
 Status CheckNotEmpty(const std::vector<k8s::ObjectAt>& objects, const std::vector<TextFile>& files);

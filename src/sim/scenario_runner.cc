@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "sim/judgement.h"
@@ -200,28 +201,40 @@ Status ScenarioRunner::CreateOne(const scenario::Template& what, std::int64_t nu
   return Ok();
 }
 
+std::vector<std::int64_t> ScenarioRunner::NumbersOf(const scenario::Create& create) {
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(create.what.count));
+  std::iota(numbers.begin(), numbers.end(), create.what.first);
+  if (create.order == scenario::Order::kBackwards) std::reverse(numbers.begin(), numbers.end());
+  if (create.order == scenario::Order::kShuffled) {
+    // The library's shuffle differs from one to the next.
+    for (std::size_t i = numbers.size(); i > 1; --i) {
+      std::swap(numbers[i - 1], numbers[cluster_.random().Below(i)]);
+    }
+  }
+  return numbers;
+}
+
 Status ScenarioRunner::Do(const scenario::Create& create) {
+  std::vector<std::int64_t> numbers = NumbersOf(create);
   if (create.every.has_value()) {
-    series_.push_back({&create, step_->place});
+    series_.push_back({&create, step_->place, std::move(numbers)});
     CreateLater(series_.size() - 1);
     return Ok();
   }
-  for (std::int64_t i = 0; i < create.what.count; ++i) {
-    KNX_TRY_DONE(CreateOne(create.what, create.what.first + i));
-  }
+  for (const std::int64_t number : numbers) KNX_TRY_DONE(CreateOne(create.what, number));
   cluster_.input_remarks().LookAtNodes();
   return Ok();
 }
 
 void ScenarioRunner::CreateLater(std::size_t index) {
   const scenario::Create& create = *series_[index].create;
-  std::int64_t& made = series_[index].made;
-  if (made >= create.what.count || late_error_.has_value()) return;
-  if (auto created = CreateOne(create.what, create.what.first + made); !created.ok()) {
+  Series& series = series_[index];
+  if (series.made >= series.numbers.size() || late_error_.has_value()) return;
+  if (auto created = CreateOne(create.what, series.numbers[series.made]); !created.ok()) {
     late_error_ = std::move(created).error().Within(create.what.path);
     return;
   }
-  ++made;
+  ++series.made;
   Duration gap = *create.every;
   if (create.random_gaps) {
     const auto twice = static_cast<std::uint64_t>(gap.ns) * 2 + 1;
@@ -234,7 +247,7 @@ std::vector<std::string> ScenarioRunner::Unfinished() const {
   std::vector<std::string> out;
   if (cluster_.violation().has_value()) return out;
   for (const Series& series : series_) {
-    if (series.made >= series.create->what.count) continue;
+    if (series.made >= series.numbers.size()) continue;
     out.push_back(fmt::format("{}:{}: the run ended when {} of the {} of this step were created",
                               series.place.file, series.place.line, series.made,
                               series.create->what.count));

@@ -65,11 +65,13 @@ class ScenarioRunner {
   // Another fault, and the next later, until `end`.
   void InjectRandom(const scenario::WatchFault& fault, Time end);
   Status CreateOne(const scenario::Template& what, std::int64_t number);
+  std::vector<std::int64_t> NumbersOf(const scenario::Create& create);
   // Something of which one comes after the other, while other steps are done.
   struct Series {
     const scenario::Create* create;
     SourcePlace place;
-    std::int64_t made = 0;
+    std::vector<std::int64_t> numbers;  // in the order in which they are made
+    std::size_t made = 0;
   };
   // Creates the rest of series_[index], each when it is due.
   void CreateLater(std::size_t index);

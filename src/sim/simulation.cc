@@ -163,6 +163,8 @@ class Simulation {
     ScenarioRunner runner(cluster, *input_.scenario, go_on);
     result.scenario = input_.scenario->name;
     result.why = input_.scenario->why;
+    result.variant = input_.scenario->variant;
+    result.variants = input_.scenario->variants;
     KNX_TRY_DONE(runner.Run(request_.until));
     result.expectations = runner.expectations();
     result.stopped = runner.stopped();
@@ -221,7 +223,7 @@ Result<SimulationResult> Simulate(const SimulationRequest& request) {
     return InvalidError(fmt::format("until: {} is out of range, allowed is 0s to {}",
                                     FormatDuration(*request.until), FormatDuration(kMaxSpan)));
   }
-  KNX_TRY(Input input, ReadInput(request.files));
+  KNX_TRY(Input input, ReadInput(request.files, request.variant));
   return Simulation(request, std::move(input)).Run();
 }
 

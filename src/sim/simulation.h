@@ -58,6 +58,7 @@ struct SimulationRequest {
   // manifests when nothing changes any more, at the latest after an hour.
   std::optional<Duration> until;
   std::optional<std::uint64_t> seed;  // wins over that of a scenario; 1 without either
+  std::size_t variant = 0;            // which of those that a scenario has
   int threads = 1;
   Checking checking = Checking::kAsInTests;
   // A gang or pod ("default/train") of which is to be said, at the end, why it waits. Refused if
@@ -134,6 +135,8 @@ struct Violation {
 
 struct SimulationResult {
   std::string scenario, why;  // empty for manifests
+  std::string variant;        // "n=4, order=shuffled"; empty: of a scenario that has none
+  std::size_t variants = 1;   // so many it has
   std::uint64_t seed = 0;
   Duration ended;
   bool settled = false;           // nothing would change any more

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "k8s/read_object.h"
@@ -191,6 +192,36 @@ steps:
 - restart_scheduler: {}
 - settle: 20m
 )";
+}
+
+TEST(Simulate, MakesThingsInTheOrderOfTheVariant) {
+  SimulationRequest request = RequestFor(R"(scenario: orders
+why: w
+variants: { order: [forwards, backwards, shuffled] }
+cluster: { nodes: [{ name: node, allocatable: { cpu: 1 } }] }
+steps:
+- create: { pod: "p$i", count: 9, order: $order, every: 1s, requests: { cpu: 1 }, run_for: 100ms }
+- settle: 1m
+)");
+  std::vector<std::string> orders;
+  for (request.variant = 0; request.variant < 3; ++request.variant) {
+    const auto result = Simulate(request);
+    ASSERT_TRUE(result.ok()) << result.error().ToString();
+    EXPECT_EQ(result->variants, 3u);
+    std::string order;
+    for (const std::string& line : result->log) {
+      if (const auto at = line.find(" bind default/p"); at != std::string::npos) {
+        order += line[at + 15];
+      }
+    }
+    orders.push_back(order);
+  }
+  EXPECT_EQ(orders[0], "123456789");
+  EXPECT_EQ(orders[1], "987654321");
+  EXPECT_NE(orders[2], orders[0]);
+  std::sort(orders[2].begin(), orders[2].end());
+  EXPECT_EQ(orders[2], orders[0]);
+  EXPECT_FALSE(Simulate(request).ok()) << "there is no fourth";
 }
 
 TEST(Simulate, DecidesAlikeWithAnyNumberOfThreads) {

@@ -191,7 +191,7 @@ class Flags(CommandLine):
         self.assertEqual(kubenexus("help").stdout, top.stdout)
         self.assertEqual(kubenexus("--help").stdout, top.stdout)
         text = kubenexus("help", "simulate").stdout
-        for flag in "FILE --config --until --seed -o --record --threads --log".split():
+        for flag in "FILE --config --until --seed --variant -o --record --threads --log".split():
             self.assertIn(flag, text)
         self.assertIn("Examples:\n", text)
         for code in "0 1 2 130 143".split():
