@@ -125,6 +125,10 @@ std::optional<Explanation> Explain(engine::Engine& engine, std::string_view name
     explanation.help = HelpFor(*explanation.gang);
     return explanation;
   }
+  // What it says about its gang cannot be read: no node has a say before that is mended.
+  const auto& membership = state.pod(pod).gang;
+  const bool unreadable = membership != nullptr && !membership->declared.problem.empty();
+  if (unreadable && explanation.message == membership->declared.problem) return explanation;
   const auto inquiry = engine.Inquire(uid);
   if (!inquiry) return explanation;
   if (explanation.message.empty()) explanation.message = inquiry->message;

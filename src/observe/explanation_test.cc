@@ -66,6 +66,17 @@ TEST_F(ExplanationTest, OfAGangThatMissesMembers) {
             "waiting for pod group default/train: it has 1 pods, needs at least 2\n");
 }
 
+TEST_F(ExplanationTest, OfAPodWithBadLabelsIsWhatIsWrongWithThem) {
+  harness_.Pod(PodBuilder("bad")
+                   .Asks("cpu", "16")
+                   .Label("pod-group.scheduling.kubenexus.io/name", "train")
+                   .Label("pod-group.scheduling.kubenexus.io/min-available", "many"));
+  const std::string text = Text("bad");
+  EXPECT_THAT(text, testing::StartsWith("pod default/bad waits\n\n"));
+  EXPECT_THAT(text, testing::HasSubstr("\"many\""));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("Insufficient")));
+}
+
 TEST_F(ExplanationTest, OfASinglePod) {
   harness_.Pod(PodBuilder("big").Asks("cpu", "5"));
   const std::string text = Text("big");
