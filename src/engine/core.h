@@ -211,6 +211,8 @@ class Core {
   [[nodiscard]] std::size_t NeededBy(cluster::GangId id) const;
   // The pod came, changed, or waits again. Nothing if it is no member of a gang.
   void NoteMember(cluster::PodId id, Time now);
+  // A member has joined a gang that did not fit: it is tried again, after its back-off.
+  void TryAgainWith(cluster::GangId gang, Time now);
   // The pod does not wait as a member of that gang any more.
   void ForgetMember(cluster::GangId gang, cluster::PodId id, Time now);
   // How many of it have finished may have changed. Nothing if it is none.

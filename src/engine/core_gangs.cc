@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "engine/core.h"
 #include "engine/gang_planner.h"
@@ -46,8 +47,22 @@ void Core::NoteMember(PodId id, Time now) {
   const GangId gang = state_.gang_of(id);
   if (!gang.valid()) return;
   if (!IsReady(id)) return ForgetMember(gang, id, now);
-  GangBook::SetReady(gangs_.Open(gang, now), id, true);
+  WaitingGang& waiting = gangs_.Open(gang, now);
+  const std::size_t others = waiting.ready.size();
+  GangBook::SetReady(waiting, id, true);
+  const bool joined = waiting.ready.size() > others;
   SettleGang(gang, now);
+  if (joined) TryAgainWith(gang, now);
+}
+
+// With one more it may fit that did not. If not, the new one has to say why it waits.
+void Core::TryAgainWith(GangId gang, Time now) {
+  const WaitingGang* const waiting = gangs_.Find(gang);
+  if (waiting == nullptr || !waiting->stands.valid()) return;
+  if (queue_.Get(waiting->stands).place != QueuePlace::kUnschedulable) return;
+  framework::ClusterEvent any;
+  any.kind = framework::EventKind::kForced;
+  queue_.Update(waiting->stands, state_.pod(waiting->stands).priority, std::span(&any, 1), now);
 }
 
 void Core::ForgetMember(GangId gang, PodId id, Time now) {

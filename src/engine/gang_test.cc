@@ -112,6 +112,21 @@ TEST_F(GangTest, MembersAboveTheMinimumStartAsTheyFit) {
   EXPECT_EQ(Sent("m", 5), 4);
 }
 
+TEST_F(GangTest, WhoJoinsAGangThatDoesNotFitMayHelpAndSaysWhyItWaits) {
+  Node("a");
+  Members("m", 2, 2, "3");
+  harness_.Schedule();
+  EXPECT_EQ(Sent("m", 2), 0);
+  harness_.Pod(Member("m2", 2, "3", "gang-m"));
+  harness_.Pass(Duration::Seconds(11));
+  EXPECT_THAT(harness_.Why("m2"), HasSubstr("needs 2 pods at once, 1 fit"));
+  EXPECT_EQ(Sent("m", 3), 0);
+  harness_.Pod(Member("m3", 2, "1", "gang-m"));
+  harness_.Pass(Duration::Seconds(11));
+  EXPECT_EQ(harness_.NodeOf("m3"), "a");
+  EXPECT_EQ(Sent("m", 4), 2);
+}
+
 TEST_F(GangTest, MembersThatHaveDoneTheirWorkAreNotMissed) {
   Node("a", "3");
   Members("m", 5, 3);
