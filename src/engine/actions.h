@@ -105,10 +105,18 @@ struct PatchReservation {
   std::vector<std::pair<std::string, std::string>> pods;  // by place, sorted
 };
 
+// Writes the condition of a PodGroup of Kubernetes that says whether its pods have their places,
+// and leaves its others alone. A failure is reported and written again later.
+struct PatchPodGroup {
+  std::string namespace_, name, uid;
+  std::string version;  // of the kind
+  k8s::PodGroupCondition condition;
+};
+
 struct Action {
   ActionId id = 0;
   std::variant<BindPod, PatchPodStatus, ClearNomination, PlanEvictions, EvictPod, RecordEvent,
-               AskOutside, AskExtender, BindByExtender, PatchReservation>
+               AskOutside, AskExtender, BindByExtender, PatchReservation, PatchPodGroup>
       what;
 };
 

@@ -27,6 +27,7 @@
 #include "engine/gang_inquiry.h"
 #include "engine/gang_planner.h"
 #include "engine/gang_preemption.h"
+#include "engine/group_conditions.h"
 #include "engine/placement.h"
 #include "engine/plugin_judge.h"
 #include "engine/queue.h"
@@ -314,6 +315,18 @@ class Core {
   // Warns, once, of a waiting pod that says two things about its gang.
   void NoteConflict(cluster::PodId id);
 
+  // ---- core_group_conditions.cc: what their objects say of them ----
+  void NoteGroupObject(const k8s::Object& object, bool there, Time now);
+  // Its pods may have the places that they must have.
+  void NoteGroupStarted(cluster::GangId id, Time now);
+  void NoteStartedGroups(Time now);
+  // A member was refused; nothing if it is none of such a group, or if those have their places that
+  // must.
+  void NoteGroupRefused(cluster::PodId id, std::string_view reason, const std::string& message,
+                        Time now);
+  // Nothing is written before somebody drives us: who only listens learns what others wrote.
+  void WriteGroupConditions(Time now);
+
   // ---- core_reservations.cc: room that is kept for pods to come ----
   // Places that are lent to those they are for while these are planned.
   struct Loan {
@@ -504,6 +517,7 @@ class Core {
   std::map<std::uint64_t, Departure> departures_;
   std::map<cluster::GangId, GangBinding> gang_bindings_;
   std::uint64_t last_departure_ = 0;
+  GroupConditions group_conditions_;
   ReservationBook reservations_;
   Drivers drivers_;
   std::optional<std::size_t> reserving_;  // the profile that judges places

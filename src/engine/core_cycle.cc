@@ -254,6 +254,7 @@ void Core::OnActionFinished(const ActionFinished& finished, Time now) {
   }
   if (evictions_.Awaits(finished.action)) return OnEvictionFinished(finished, now);
   if (!reservations_.empty()) OnReservationWritten(finished, now);
+  group_conditions_.OnWritten(finished, now);
   const auto awaited = awaited_.find(finished.action);
   if (awaited == awaited_.end()) return;
   const PodId id = awaited->second;
@@ -342,6 +343,7 @@ void Core::Advance(Time now) {
   queue_.Advance(now);
   MeetDeadlines(now);
   if (reservations_.PopMoments(now)) SettleReservations(now);
+  WriteGroupConditions(now);
 }
 
 void Core::MeetDeadlines(Time now) {
@@ -379,7 +381,7 @@ Time Core::NextWake() const {
   wake = std::min({wake, rounds_.NextWake(), gang_extenders_.NextWake(), gangs_.NextReport(),
                    reservations_.NextMoment()});
   if (backfill_ != nullptr) wake = std::min(wake, backfill_->NextWake());
-  return std::min(wake, evictions_.NextWake());
+  return std::min({wake, evictions_.NextWake(), group_conditions_.NextWrite()});
 }
 
 // ---- actions ----

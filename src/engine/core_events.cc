@@ -304,6 +304,7 @@ void Core::OnBoundOutside(PodId id, cluster::NodeRow assumed_on, Time now) {
   event.pod_now = InEvent(id);
   Tell(event, now);
   if (departure != 0) CancelDeparture(departure, now);
+  if (state_.pod(id).gang != nullptr) NoteGroupStarted(state_.pod(id).gang->id, now);
 }
 
 void Core::NoteOvercommit(PodId id) const {

@@ -75,8 +75,10 @@ void Core::Fail(PodId id, const FailedAttempt& attempt, const std::string& messa
   TellAttempt(id, attempt.error ? AttemptResult::kError : AttemptResult::kUnschedulable, message);
   EmitEvent(id, true, names::kEventFailedScheduling, names::kActionScheduling, Truncated(message));
 
-  WriteCondition(id, attempt.error ? names::kReasonSchedulerError : names::kReasonUnschedulable,
-                 message, nominate, now);
+  const std::string_view reason =
+      attempt.error ? names::kReasonSchedulerError : names::kReasonUnschedulable;
+  WriteCondition(id, reason, message, nominate, now);
+  if (state_.pod(id).gang != nullptr) NoteGroupRefused(id, reason, message, now);
 }
 
 void Core::ReportIfNew(PodId id, std::string_view reason, const std::string& message, Time now,

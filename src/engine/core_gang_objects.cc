@@ -21,6 +21,7 @@ void Core::OnGangObject(const k8s::Object& object, bool there, Time now) {
     before.emplace_back(id, gang.demand());
   }
   there ? state_.UpsertObject(object) : state_.RemoveObject(object);
+  NoteGroupObject(object, there, now);
   for (const auto& [id, demand] : before) {
     if (state_.gangs().Get(id).demand() == demand) continue;
     OnMinimumChanged(id, demand.minimum, now);

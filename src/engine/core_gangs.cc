@@ -139,6 +139,7 @@ std::size_t Core::NeededBy(GangId id) const {
 }
 
 void Core::OnListed(Time now) {
+  NoteStartedGroups(now);
   if (std::exchange(listed_, true)) return;
   KeepExecutorPlaces(now);
   for (std::uint32_t i = 0; i < state_.gangs().id_limit(); ++i) {

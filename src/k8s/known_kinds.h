@@ -35,6 +35,15 @@ void ReadAsPodGroup(Fields& fields, Object& out) {
   ReadFields(fields, group);
 }
 
+// The version is written nowhere in an item of a list.
+inline constexpr char kV1Beta1[] = "v1beta1", kV1Alpha3[] = "v1alpha3", kV1Alpha2[] = "v1alpha2";
+template <class Fields, const char* version>
+void ReadAsNativePodGroup(Fields& fields, Object& out) {
+  PodGroup& group = out.emplace<PodGroup>();
+  group.version = version;
+  ReadFields(fields, group);
+}
+
 template <class Fields>
 constexpr std::array<KnownKind<Fields>, 25> kKnownKinds = {{
     {"v1", "Pod", &ReadAs<Fields, Pod>},
@@ -55,9 +64,9 @@ constexpr std::array<KnownKind<Fields>, 25> kKnownKinds = {{
     {"storage.k8s.io/v1", "CSIDriver", &ReadAs<Fields, CsiDriver>},
     {"storage.k8s.io/v1", "CSIStorageCapacity", &ReadAs<Fields, CsiStorageCapacity>},
     {"storage.k8s.io/v1", "VolumeAttachment", &ReadAs<Fields, VolumeAttachment>},
-    {"scheduling.k8s.io/v1beta1", "PodGroup", &ReadAsPodGroup<Fields, PodGroupApi::kKubernetes>},
-    {"scheduling.k8s.io/v1alpha3", "PodGroup", &ReadAsPodGroup<Fields, PodGroupApi::kKubernetes>},
-    {"scheduling.k8s.io/v1alpha2", "PodGroup", &ReadAsPodGroup<Fields, PodGroupApi::kKubernetes>},
+    {"scheduling.k8s.io/v1beta1", "PodGroup", &ReadAsNativePodGroup<Fields, kV1Beta1>},
+    {"scheduling.k8s.io/v1alpha3", "PodGroup", &ReadAsNativePodGroup<Fields, kV1Alpha3>},
+    {"scheduling.k8s.io/v1alpha2", "PodGroup", &ReadAsNativePodGroup<Fields, kV1Alpha2>},
     {"scheduling.k8s.io/v1alpha1", "Workload", &ReadAs<Fields, GroupWorkload>},
     {"scheduling.x-k8s.io/v1alpha1", "PodGroup", &ReadAsPodGroup<Fields, PodGroupApi::kSigs>},
     {"scheduling.volcano.sh/v1beta1", "PodGroup", &ReadAsPodGroup<Fields, PodGroupApi::kVolcano>},

@@ -45,6 +45,7 @@ inline constexpr std::string_view kPodResizePending = "PodResizePending";
 inline constexpr std::string_view kDisruptionTarget = "DisruptionTarget";
 inline constexpr std::string_view kReasonUnschedulable = "Unschedulable";
 inline constexpr std::string_view kReasonSchedulerError = "SchedulerError";
+inline constexpr std::string_view kReasonGroupScheduled = "Scheduled";
 inline constexpr std::string_view kReasonSchedulingGated = "SchedulingGated";
 inline constexpr std::string_view kReasonWaitingForGang = "WaitingForPodGroup";
 inline constexpr std::string_view kReasonInfeasible = "Infeasible";

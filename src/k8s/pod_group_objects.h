@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,17 @@ struct SubGroupPolicy {
   friend bool operator==(const SubGroupPolicy&, const SubGroupPolicy&) = default;
 };
 
+// What the status of a PodGroup of Kubernetes says about whether its pods have their places.
+struct PodGroupCondition {
+  Condition said;
+  std::int64_t observed_generation = 0;  // of the PodGroup, when it was said
+  friend bool operator==(const PodGroupCondition&, const PodGroupCondition&) = default;
+};
+// The type of that condition, which has another name since Kubernetes 1.37.
+constexpr std::string_view ScheduledConditionIn(std::string_view version) {
+  return version == "v1alpha2" ? "PodGroupScheduled" : "PodGroupInitiallyScheduled";
+}
+
 struct PodGroup {
   PodGroupApi api = PodGroupApi::kKubernetes;
   ObjectMeta meta;
@@ -46,6 +58,9 @@ struct PodGroup {
   std::vector<std::pair<std::string, std::int32_t>> role_minimums;
   std::vector<SubGroupPolicy> sub_group_policies;
   std::string topology_key;  // of Kubernetes: all pods in one domain of this label; empty: anywhere
+  // Of Kubernetes: the version in which it was read, and what its status says.
+  std::string version = {};
+  std::optional<PodGroupCondition> scheduled = {};
   friend bool operator==(const PodGroup&, const PodGroup&) = default;
 };
 

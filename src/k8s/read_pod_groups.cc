@@ -1,5 +1,7 @@
 // Pods that belong together: PodGroups of three projects, and the Workload of Kubernetes 1.35.
+#include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -63,11 +65,32 @@ void ReadSubGroupPolicies(Fields& spec, PodGroup& out) {
   }
 }
 
+// Other conditions than the one that says whether it is scheduled are not ours.
+template <class Fields>
+void ReadScheduled(Fields& status, std::string_view type, std::optional<PodGroupCondition>& out) {
+  status.ForEach("conditions", [&](Fields& condition) {
+    PodGroupCondition read;
+    condition.Read("type", read.said.type);
+    if (read.said.type != type) return;
+    condition.Read("status", read.said.status);
+    condition.Read("reason", read.said.reason);
+    condition.Read("message", read.said.message);
+    condition.Read("lastTransitionTime", read.said.last_transition);
+    condition.Read("observedGeneration", read.observed_generation);
+    out = std::move(read);
+  });
+}
+
 }  // namespace
 
 template <class Fields>
 void ReadFields(Fields& object, PodGroup& out) {
   ReadMeta(object, Scope::kNamespaced, out.meta);
+  if (out.api == PodGroupApi::kKubernetes) {
+    object.Map("status", [&](Fields& status) {
+      ReadScheduled(status, ScheduledConditionIn(out.version), out.scheduled);
+    });
+  }
   object.Map("spec", [&](Fields& spec) {
     if (out.api == PodGroupApi::kKubernetes) {
       ReadGangPolicy(spec, "schedulingPolicy", out.minimum);

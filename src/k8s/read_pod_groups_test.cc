@@ -63,6 +63,27 @@ TEST(ReadPodGroups, WhereThePodsMustBeTogether) {
   EXPECT_EQ(key_of(""), "");
 }
 
+TEST(ReadPodGroups, WhatTheStatusOfOneOfKubernetesSays) {
+  const auto read = [](const std::string& version, const std::string& type) {
+    return std::get<PodGroup>(ObjectFrom(
+        "{apiVersion: scheduling.k8s.io/" + version +
+        ", kind: PodGroup, metadata: {name: g}, spec: {schedulingPolicy: {basic: {}}}, status: "
+        "{conditions: [{type: DisruptionTarget, status: 'True'}, {type: " +
+        type +
+        ", status: 'False', reason: Unschedulable, message: m, observedGeneration: 3, "
+        "lastTransitionTime: '2023-11-14T22:13:20Z'}]}}"));
+  };
+  PodGroupCondition said;
+  said.said = {"PodGroupScheduled", "False", "Unschedulable", "m", Time{1'700'000'000'000'000'000}};
+  said.observed_generation = 3;
+  EXPECT_EQ(read("v1alpha2", "PodGroupScheduled").scheduled, said);
+  EXPECT_EQ(read("v1alpha2", "PodGroupScheduled").version, "v1alpha2");
+  EXPECT_EQ(read("v1beta1", "PodGroupScheduled").scheduled, std::nullopt);
+  said.said.type = "PodGroupInitiallyScheduled";
+  EXPECT_EQ(read("v1beta1", "PodGroupInitiallyScheduled").scheduled, said);
+  EXPECT_EQ(read("v1alpha3", "PodGroupInitiallyScheduled").version, "v1alpha3");
+}
+
 TEST(ReadPodGroups, RolesOfAVolcanoJob) {
   const Object object = ObjectFrom(
       "{apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup, metadata: {name: train}, spec: "

@@ -59,6 +59,15 @@ void Narrator::StatusWritten(const engine::PodRef& pod, const Status& outcome) {
              {{"err", outcome.error().message}, {"pod", NameIn(pod)}});
 }
 
+void Narrator::GroupStatusWritten(const engine::PatchPodGroup& patch, const Status& outcome) {
+  // One that is gone needs none.
+  if (outcome.ok() || IsForbidden(outcome)) return;
+  if (outcome.error().kind == ErrorKind::kNotFound) return;
+  log_.Error(
+      "Could not write the status of a pod group",
+      {{"err", outcome.error().message}, {"podGroup", ObjectName{patch.namespace_, patch.name}}});
+}
+
 void Narrator::EvictionsPlanned(const engine::PlanEvictions& plan) {
   log_.Info(kEveryPod, "Pods have to go for a more important one",
             {{"preemptor", NameIn(plan.preemptor)},

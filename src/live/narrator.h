@@ -36,6 +36,7 @@ class Narrator final : public engine::Observer {
   // Counts the call from now to its answer.
   Done Timed(observe::ApiCall call, Done done);
   void StatusWritten(const engine::PodRef& pod, const Status& outcome);
+  void GroupStatusWritten(const engine::PatchPodGroup& patch, const Status& outcome);
   void EvictionsPlanned(const engine::PlanEvictions& plan);
   void Evicted(const engine::EvictPod& evict, const Status& outcome);
   void EventWritten(const Status& outcome);

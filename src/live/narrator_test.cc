@@ -224,6 +224,17 @@ TEST_F(NarratorTest, CallsAreCountedUntilTheirAnswer) {
   EXPECT_THAT(answers, ElementsAre(false));
 }
 
+TEST_F(NarratorTest, WritesThatFailNameTheirPodGroup) {
+  const engine::PatchPodGroup patch{"default", "train", "u", "v1alpha2", {}};
+  narrator_.GroupStatusWritten(patch, Ok());
+  narrator_.GroupStatusWritten(patch, Error{ErrorKind::kNotFound, "gone", {}});
+  narrator_.GroupStatusWritten(patch, Error{ErrorKind::kForbidden, "jane may not", {}});
+  EXPECT_THAT(Said(), IsEmpty());
+  narrator_.GroupStatusWritten(patch, InvalidError("no"));
+  EXPECT_THAT(Said(), ElementsAre("\"Could not write the status of a pod group\" err=\"no\" "
+                                  "podGroup=\"default/train\"\n"));
+}
+
 TEST_F(NarratorTest, WritesThatFailNameTheirPod) {
   const engine::PodRef pod{"default", "p", "u"}, other{"default", "vip", "v"};
   narrator_.StatusWritten(pod, Ok());

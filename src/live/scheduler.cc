@@ -42,6 +42,7 @@ Scheduler::Scheduler(net::EventLoop& loop, client::ApiClient& api,
       events_(api),
       volumes_(api),
       reservations_(api),
+      groups_(api),
       options_(std::move(options)),
       narrator_(clock_, options_.metrics, options_.log),
       engine_(ObservedOptions(), std::move(profiles)),
@@ -315,6 +316,15 @@ void Scheduler::CarryOut(engine::ActionId id, const engine::PatchReservation& pa
       {patch.namespace_, patch.name, patch.uid, patch.conditions, patch.pods}, SteadyClock::Wall(),
       narrator_.Timed(ApiCall::kStatusPatch,
                       [this, id](const Status& outcome) { Finished(id, outcome); }));
+}
+
+void Scheduler::CarryOut(engine::ActionId id, const engine::PatchPodGroup& patch) {
+  groups_.PatchStatus(
+      {patch.namespace_, patch.name, patch.uid, patch.version}, patch.condition,
+      narrator_.Timed(ApiCall::kStatusPatch, [this, id, patch](const Status& outcome) {
+        narrator_.GroupStatusWritten(patch, outcome);
+        Finished(id, outcome);
+      }));
 }
 
 void Scheduler::WriteVolumes(engine::ActionId id, std::vector<framework::VolumeWrite> writes,

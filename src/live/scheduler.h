@@ -11,6 +11,7 @@
 #include "client/binding_writer.h"
 #include "client/discovery.h"
 #include "client/event_recorder.h"
+#include "client/pod_group_writer.h"
 #include "client/pod_writer.h"
 #include "client/reflector.h"
 #include "client/reservation_writer.h"
@@ -84,6 +85,7 @@ class Scheduler {
   void CarryOut(engine::ActionId id, const engine::AskExtender& ask);
   void CarryOut(engine::ActionId id, const engine::BindByExtender& bind);
   void CarryOut(engine::ActionId id, const engine::PatchReservation& patch);
+  void CarryOut(engine::ActionId id, const engine::PatchPodGroup& patch);
   void WriteVolumes(engine::ActionId id, std::vector<framework::VolumeWrite> writes,
                     std::size_t next);
   void Finished(engine::ActionId id, const Status& outcome);
@@ -96,6 +98,7 @@ class Scheduler {
   client::EventRecorder events_;
   client::VolumeWriter volumes_;
   client::ReservationWriter reservations_;
+  client::PodGroupWriter groups_;
   Options options_;
   SteadyClock clock_;
   Narrator narrator_;

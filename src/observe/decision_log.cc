@@ -76,6 +76,12 @@ std::string Text(const engine::PatchReservation& patch) {
   return fmt::format("reservation {}/{} {}", patch.namespace_, patch.name, said);
 }
 
+std::string Text(const engine::PatchPodGroup& patch) {
+  const k8s::Condition& said = patch.condition.said;
+  return fmt::format("pod group {}/{} {}={} {}: {}", patch.namespace_, patch.name, said.type,
+                     said.status, said.reason, said.message);
+}
+
 }  // namespace
 
 std::string FormatAt(Duration at) {

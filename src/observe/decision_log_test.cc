@@ -24,6 +24,9 @@ TEST(DecisionLog, HasALineForEveryKindOfAction) {
                                      {.topic = "volume", .body = "data", .timeout = {}}}});
   log.Add(at, {6, engine::AskExtender{kPod, 1, engine::ExtenderVerb::kPrioritize, {"a", "b"}}});
   log.Add(at, {7, engine::BindByExtender{kPod, "node-1", 2}});
+  k8s::PodGroupCondition condition;
+  condition.said = {"PodGroupScheduled", "False", "Unschedulable", "no room", {}};
+  log.Add(at, {8, engine::PatchPodGroup{"shop", "train", "uid", "v1alpha2", condition}});
   log.Note(Duration{}, "restart");
   EXPECT_THAT(
       log.lines(),
@@ -34,8 +37,10 @@ TEST(DecisionLog, HasALineForEveryKindOfAction) {
                   "1.500000s event shop/web-1 Warning FailedScheduling: no room",
                   "1.500000s ask shop/web-1 on node-1 VolumeBinding volume: data",
                   "1.500000s ask extender 1 about scores for shop/web-1: 2 nodes",
-                  "1.500000s let extender 2 bind shop/web-1 to node-1", "0.000000s restart"));
-  EXPECT_EQ(log.count(), 8U);
+                  "1.500000s let extender 2 bind shop/web-1 to node-1",
+                  "1.500000s pod group shop/train PodGroupScheduled=False Unschedulable: no room",
+                  "0.000000s restart"));
+  EXPECT_EQ(log.count(), 9U);
 }
 
 TEST(DecisionLog, HasTheSameHashForTheSameLinesKeptOrNot) {

@@ -74,6 +74,14 @@ std::string NodeExpectation::ToString() const {
                      parts.empty() ? "there" : fmt::format("{}", fmt::join(parts, " and ")));
 }
 
+std::string PodGroupExpectation::ToString() const {
+  std::vector<std::string> parts;
+  if (scheduled) parts.emplace_back(*scheduled ? "scheduled" : "not scheduled");
+  if (!reason.empty()) parts.push_back(fmt::format("with reason {}", reason));
+  if (!message.empty()) parts.push_back(fmt::format("with message {}", message.ToString()));
+  return fmt::format("pod group {}/{} {}", namespace_, name, fmt::join(parts, " and "));
+}
+
 std::vector<std::string> Expectation::AboutPods() const {
   std::vector<std::string> parts;
   const std::pair<std::string_view, const std::optional<NumberRange>&> numbers[] = {
@@ -108,6 +116,7 @@ std::string Expectation::ToString() const {
   if (evictions) parts.push_back(fmt::format("{} evictions", evictions->ToString()));
   if (bind_failures) parts.push_back(fmt::format("{} bind failures", bind_failures->ToString()));
   for (const NodeExpectation& node : nodes) parts.push_back(node.ToString());
+  for (const PodGroupExpectation& group : pod_groups) parts.push_back(group.ToString());
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -56,6 +56,15 @@ struct NodeExpectation {
   [[nodiscard]] std::string ToString() const;
 };
 
+// Of a PodGroup of Kubernetes: the condition that says whether its pods have their places.
+struct PodGroupExpectation {
+  std::string name, namespace_ = "default";
+  std::optional<bool> scheduled;
+  std::string reason;
+  TextMatch message;
+  [[nodiscard]] std::string ToString() const;
+};
+
 struct Expectation {
   // When. Without any of these: now.
   std::optional<Duration> within, not_before, stays;
@@ -75,6 +84,7 @@ struct Expectation {
   // About the cluster.
   std::optional<NumberRange> evictions, bind_failures;
   std::vector<NodeExpectation> nodes;
+  std::vector<PodGroupExpectation> pod_groups;
 
   // What is expected, in words, without the time.
   [[nodiscard]] std::string ToString() const;

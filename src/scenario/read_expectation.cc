@@ -79,6 +79,17 @@ void ReadNode(FieldReader& fields, NodeExpectation& out) {
   fields.Read("unschedulable", out.unschedulable);
 }
 
+void ReadPodGroup(FieldReader& fields, PodGroupExpectation& out) {
+  fields.Require("name", out.name);
+  fields.Read("namespace", out.namespace_);
+  fields.Read("scheduled", out.scheduled);
+  fields.Read("reason", out.reason);
+  ReadMatch(fields, "message", "message_contains", "message_prefix", out.message);
+  if (fields.ok() && !out.scheduled && out.reason.empty() && out.message.empty()) {
+    FailWithout(fields, "says nothing that could be true");
+  }
+}
+
 void CheckTimes(FieldReader& fields, const Expectation& out) {
   if (out.not_before.has_value() && !out.within.has_value()) {
     fields.Fail("not_before", "needs `within` beside it: by when");
@@ -92,7 +103,8 @@ bool SaysSomething(const Expectation& e) {
   return e.count || e.placed || e.pending || e.running || e.succeeded || e.failed ||
          e.terminating || e.attempts || !e.on.empty() || !e.not_on.empty() || e.nominated ||
          e.scheduled || !e.reason.empty() || !e.message.empty() || !e.spread.empty() ||
-         !e.events.empty() || e.evictions || e.bind_failures || !e.nodes.empty();
+         !e.events.empty() || e.evictions || e.bind_failures || !e.nodes.empty() ||
+         !e.pod_groups.empty();
 }
 
 }  // namespace
@@ -125,6 +137,8 @@ void ReadExpectation(FieldReader& fields, Expectation& out) {
   ReadRange(fields, "evictions", out.evictions);
   ReadRange(fields, "bind_failures", out.bind_failures);
   fields.ForEach("nodes", [&](FieldReader& node) { ReadNode(node, out.nodes.emplace_back()); });
+  fields.ForEach("pod_groups",
+                 [&](FieldReader& group) { ReadPodGroup(group, out.pod_groups.emplace_back()); });
   if (fields.ok() && !SaysSomething(out)) FailWithout(fields, "says nothing that could be true");
 }
 

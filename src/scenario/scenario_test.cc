@@ -262,6 +262,9 @@ TEST(Expectation, SaysInWordsEverythingThatItAsksFor) {
       {"{ pod: a-*, placed: \"2..3\", running: 1 }", "pods a-*: 2..3 placed, 1 running"},
       {"{ placed: 1, evictions: 0 }", "all pods: 1 placed, 0 evictions"},
       {"{ evictions: \">= 1\", bind_failures: 2 }", ">= 1 evictions, 2 bind failures"},
+      {"{ pod_groups: [{ name: g, scheduled: false, reason: Unschedulable, message_prefix: x }] }",
+       "pod group default/g not scheduled and with reason Unschedulable and with message beginning "
+       "with \"x\""},
       {"{ nodes: [{ name: n1 }] }", "node n1 there"},
       {"{ nodes: [{ name: n1, ready: false }, { name: n2, pods: 2, requested: { cpu: 1500m }, "
        "ready: true, unschedulable: true }] }",

@@ -261,6 +261,18 @@ Status ApiServer::PatchReservation(const engine::PatchReservation& patch) {
   return Ok();
 }
 
+Status ApiServer::PatchPodGroup(const engine::PatchPodGroup& patch) {
+  const auto current = store_.Find<k8s::PodGroup>(
+      PodGroupKey(k8s::PodGroupApi::kKubernetes, patch.namespace_, patch.name));
+  if (current == nullptr || current->meta.uid != patch.uid) {
+    return NoSuch(ResourceOf(k8s::PodGroup{}), patch.name);
+  }
+  k8s::PodGroup next = *current;
+  next.scheduled = patch.condition;
+  store_.Put(std::move(next), Actor::kScheduler);
+  return Ok();
+}
+
 Status ApiServer::Preempt(const engine::EvictPod& evict) {
   const std::string key = PodKey(evict.pod.namespace_, evict.pod.name);
   const PodPtr current = store_.Find<k8s::Pod>(key);

@@ -36,6 +36,8 @@ class ApiServer {
   Status ClearNomination(const engine::PodRef& pod);
   // The conditions of a reservation.
   Status PatchReservation(const engine::PatchReservation& patch);
+  // The condition of a PodGroup of Kubernetes.
+  Status PatchPodGroup(const engine::PatchPodGroup& patch);
   // What a scheduler does to make room: disruption budgets are not asked.
   Status Preempt(const engine::EvictPod& evict);
 

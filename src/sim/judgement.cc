@@ -231,6 +231,21 @@ std::optional<std::string> UnmetNode(const scenario::NodeExpectation& wanted, co
   return std::nullopt;
 }
 
+std::optional<std::string> UnmetPodGroup(const scenario::PodGroupExpectation& wanted,
+                                         const Store& store) {
+  const auto group = store.Find<k8s::PodGroup>(
+      PodGroupKey(k8s::PodGroupApi::kKubernetes, wanted.namespace_, wanted.name));
+  if (group == nullptr) return fmt::format("no pod group {}", wanted.name);
+  const k8s::Condition nothing{};
+  const k8s::Condition& said = group->scheduled ? group->scheduled->said : nothing;
+  const bool right = (!wanted.scheduled || said.status == (*wanted.scheduled ? "True" : "False")) &&
+                     (wanted.reason.empty() || said.reason == wanted.reason) &&
+                     (wanted.message.empty() || wanted.message.Matches(said.message));
+  if (right) return std::nullopt;
+  return fmt::format("pod group {} says \"{}\", reason \"{}\": \"{}\"", wanted.name, said.status,
+                     said.reason, said.message);
+}
+
 }  // namespace
 
 std::optional<std::string> Unmet(const Expectation& e, const Cluster& cluster) {
@@ -256,6 +271,9 @@ std::optional<std::string> Unmet(const Expectation& e, const Cluster& cluster) {
   }
   for (const scenario::NodeExpectation& node : e.nodes) {
     if (auto found = UnmetNode(node, store)) return found;
+  }
+  for (const scenario::PodGroupExpectation& group : e.pod_groups) {
+    if (auto found = UnmetPodGroup(group, store)) return found;
   }
   return std::nullopt;
 }

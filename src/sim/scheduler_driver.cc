@@ -342,6 +342,12 @@ void SchedulerDriver::CarryOut(engine::ActionId id, const engine::PatchReservati
       [this, id](const Status& status) { Answer(id, status); });
 }
 
+void SchedulerDriver::CarryOut(engine::ActionId id, const engine::PatchPodGroup& patch) {
+  Request(
+      std::nullopt, [this, patch] { return api_.PatchPodGroup(patch); },
+      [this, id](const Status& status) { Answer(id, status); });
+}
+
 void SchedulerDriver::Request(const std::optional<CallFault>& fault, std::function<Status()> work,
                               std::function<void(const Status&)> answer) {
   using Kind = CallFault::Kind;

@@ -138,6 +138,7 @@ class SchedulerDriver : public StoreListener {
   void CarryOut(engine::ActionId id, const engine::AskExtender& ask);
   void CarryOut(engine::ActionId id, const engine::BindByExtender& bind);
   void CarryOut(engine::ActionId id, const engine::PatchReservation& patch);
+  void CarryOut(engine::ActionId id, const engine::PatchPodGroup& patch);
   // `work` is done at the API server; its outcome comes back to `done`, unless the scheduler is
   // another by then. `fault` says what goes wrong.
   void Request(const std::optional<CallFault>& fault, std::function<Status()> work,

@@ -163,6 +163,13 @@ class Manifest(unittest.TestCase):
                               claim(f"{storage}-{name}", storage))
             self.plane.create(PODS, claiming(f"with-{storage}-volume", f"{storage}-{name}"))
 
+    def create_group(self):
+        """Another for each test, too: without controllers one that is deleted does not go."""
+        name = f"large-{self.id().rpartition('.')[2].replace('_', '-')}"
+        self.plane.create(pod_group_kinds.NATIVE, pod_group_kinds.native(name, 2))
+        for member in ("large-a", "large-b"):
+            self.plane.create(PODS, pod(member, "64", schedulingGroup={"podGroupName": name}))
+
     def setUp(self):
         """With these pods the daemon writes everything that it can write."""
         self.set_rules(self.role["rules"])
@@ -173,6 +180,7 @@ class Manifest(unittest.TestCase):
             self.plane.create(PODS, pod(f"low-{name}", "1500m", nodeName=name))
         self.plane.create(PODS, pod("fits"))
         self.plane.create(PODS, pod("too-large", "64"))
+        self.create_group()
         self.create_claims()
         # On the node that has no disk: the room that is promised to it is not there for others.
         self.plane.create(PODS, pod("vip", "1", priorityClassName="high",

@@ -78,6 +78,48 @@ class Gangs(unittest.TestCase):
             self.plane.create(kinds.NATIVE, kinds.native("train", 3))
             self.wait_for_bound(3)
 
+    def group_condition(self, name):
+        said = self.plane.get(f"{kinds.NATIVE}/{name}").get("status", {}).get("conditions", [])
+        return next((c for c in said if c["type"] == "PodGroupScheduled"), {})
+
+    def wait_for_group(self, name, status):
+        def says(got):
+            said = got.get("status", {}).get("conditions", [])
+            return any(c["type"] == "PodGroupScheduled" and c["status"] == status for c in said)
+        self.plane.wait_for(f"{kinds.NATIVE}/{name}", says)
+        return self.group_condition(name)
+
+    def test_a_native_pod_group_says_how_it_stands(self):
+        self.plane.create(kinds.NATIVE, kinds.native("fits", 2))
+        self.plane.create(kinds.NATIVE, kinds.native("large", 3))
+        # Somebody else says something of it, too.
+        self.plane.request("PATCH", f"{kinds.NATIVE}/large/status", {"status": {"conditions": [
+            {"type": "Other", "status": "True", "reason": "Other", "message": "",
+             "lastTransitionTime": "2020-01-01T00:00:00Z"}]}}, "application/merge-patch+json")
+        for i in range(2):
+            self.plane.create(PODS, pod(f"f{i}", schedulingGroup={"podGroupName": "fits"}))
+        for i in range(3):
+            self.plane.create(PODS, pod(f"l{i}", "3", schedulingGroup={"podGroupName": "large"}))
+        with self.scheduler():
+            fits, large = self.wait_for_group("fits", "True"), self.wait_for_group("large", "False")
+            self.assertEqual((fits["reason"], fits["message"]), ("Scheduled", ""))
+            meta = self.plane.get(f"{kinds.NATIVE}/fits")["metadata"]
+            self.assertEqual(fits.get("observedGeneration", 0), meta.get("generation", 0))
+            self.assertEqual(large["reason"], "Unschedulable")
+            self.assertIn("pod group default/large needs 3 pods at once, 2 fit", large["message"])
+            self.plane.create("/api/v1/nodes", node("more", cpu="8"))
+            self.assertEqual(self.wait_for_group("large", "True")["reason"], "Scheduled")
+            self.wait_for_bound(5)
+        both = self.plane.get(f"{kinds.NATIVE}/large")
+        self.assertEqual({c["type"] for c in both["status"]["conditions"]},
+                         {"Other", "PodGroupScheduled"})
+        # Another scheduler finds nothing to write.
+        with self.scheduler():
+            self.plane.create(PODS, pod("last"))
+            self.wait_for_bound(6)
+        self.assertEqual(self.plane.get(f"{kinds.NATIVE}/large")["metadata"]["resourceVersion"],
+                         both["metadata"]["resourceVersion"])
+
     def test_a_kind_that_appears_while_it_runs_is_followed(self):
         for i in range(2):
             self.plane.create(PODS, member(f"m{i}", "team"))

@@ -166,6 +166,11 @@ class Harness {
   const std::vector<PlanEvictions>& plans() { return plans_; }
   // Statuses of reservations that were to be written, in order; nobody reports back by himself.
   const std::vector<std::pair<ActionId, PatchReservation>>& reservations() { return reservations_; }
+  // Conditions of PodGroups likewise.
+  const std::vector<std::pair<ActionId, PatchPodGroup>>& groups() {
+    Collect();
+    return groups_;
+  }
   const std::vector<std::pair<ActionId, AskOutside>>& questions() { return questions_; }
   // Of extenders, all that were ever asked.
   const std::vector<std::pair<ActionId, AskExtender>>& asked() { return asked_; }
@@ -199,6 +204,8 @@ class Harness {
         evictions_[evict->pod.name] = action.id;
       } else if (auto* reservation = std::get_if<PatchReservation>(&action.what)) {
         reservations_.emplace_back(action.id, *reservation);
+      } else if (auto* group = std::get_if<PatchPodGroup>(&action.what)) {
+        groups_.emplace_back(action.id, *group);
       }
     }
   }
@@ -211,6 +218,7 @@ class Harness {
   std::vector<PatchPodStatus> patches_;
   std::vector<PlanEvictions> plans_;
   std::vector<std::pair<ActionId, PatchReservation>> reservations_;
+  std::vector<std::pair<ActionId, PatchPodGroup>> groups_;
   bool hold_patches_ = false;
   std::vector<ActionId> held_;
   std::vector<std::pair<ActionId, AskOutside>> questions_;
