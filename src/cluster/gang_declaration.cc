@@ -287,6 +287,7 @@ std::optional<GangObject> ReadGangObject(const k8s::Object& object) {
     for (const auto& [api, source] : kSources) {
       if (api == group->api) out.source = source;
     }
+    out.terms.disruption = group->disruption;
     for (const auto& [role, minimum] : group->role_minimums) {
       if (minimum > 0) out.roles[role] = std::min(minimum, kMaxGangMinimum);
     }

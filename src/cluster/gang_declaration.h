@@ -58,6 +58,13 @@ enum class OperatorGangs : bool { kIgnore, kRead };
 std::optional<GangDeclaration> ReadGangDeclaration(
     const k8s::Pod& pod, OperatorGangs operators = OperatorGangs::kIgnore);
 
+// What else an object says about its gang.
+struct GangTerms {
+  // Who of it may be made to go without the others.
+  k8s::DisruptionMode disruption = k8s::DisruptionMode::kUnset;
+  friend bool operator==(const GangTerms&, const GangTerms&) = default;
+};
+
 // What an object says about gangs: by name, how many of each must start together.
 struct GangObject {
   GangSource source = GangSource::kPodGroup;
@@ -66,6 +73,7 @@ struct GangObject {
   GangRoles roles = {};  // of each of them
   std::string topology_key = {};
   std::vector<k8s::SubGroupPolicy> sub_groups = {};
+  GangTerms terms = {};  // of the one that has the name of the object
 };
 // nullopt: it is of another kind.
 std::optional<GangObject> ReadGangObject(const k8s::Object& object);

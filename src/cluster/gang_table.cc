@@ -55,6 +55,7 @@ GangId GangTable::Join(const GangKey& key, PodId pod, Time begun) {
     made.source = key.source;
     made.name = key.name;
     if (key.source != GangSource::kPod) SetDemand(known->second, DemandByObject(made));
+    made.terms = TermsByObject(made);
   }
   Gang& gang = gangs_[known->second.index];
   gang.members.push_back(pod);
@@ -140,6 +141,17 @@ std::span<const k8s::SubGroupPolicy> GangTable::PoliciesOf(const Gang& gang) con
   return known->second;
 }
 
+void GangTable::SetTerms(const GangKey& object, const GangTerms& terms) {
+  terms_.erase(object);
+  if (terms != GangTerms{}) terms_.emplace(object, terms);
+  if (const GangId id = Find(object); id.valid()) gangs_[id.index].terms = terms;
+}
+
+GangTerms GangTable::TermsByObject(const Gang& gang) const {
+  const auto said = terms_.find(gang.key());
+  return said == terms_.end() ? GangTerms{} : said->second;
+}
+
 std::vector<GangId> GangTable::NamedBy(const GangKey& object) const {
   std::vector<GangId> out;
   const auto [first, last] = EntriesOf(by_name_, object);
@@ -158,7 +170,8 @@ std::size_t GangTable::bytes() const {
   for (const Gang& gang : gangs_) {
     total += gang.members.capacity() * sizeof(PodId) + gang.name.size();
   }
-  return total + MapBytes(by_name_) + MapBytes(objects_) + MapBytes(policies_) + finished_.bytes();
+  return total + MapBytes(by_name_) + MapBytes(objects_) + MapBytes(policies_) + MapBytes(terms_) +
+         finished_.bytes();
 }
 
 }  // namespace knx::cluster

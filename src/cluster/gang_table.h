@@ -52,6 +52,7 @@ struct Gang : GangDemand {
   GangSource source = GangSource::kPod;
   std::string name;
   std::vector<PodId> members;  // in the order in which they came; empty: the slot is free
+  GangTerms terms;             // as its object says
   std::uint32_t placed = 0;    // members that have a place and are not about to leave it
   Time begun = kNever;         // the first of this run was made then, as far as is known
   // Pods of this run that have done their work. Nobody has to start in their stead.
@@ -97,10 +98,13 @@ class GangTable {
                  std::vector<k8s::SubGroupPolicy> sub_groups = {});
   // How the object of a gang divides it.
   [[nodiscard]] std::span<const k8s::SubGroupPolicy> PoliciesOf(const Gang& gang) const;
+  // What else the object says, likewise; nothing if it is not there.
+  void SetTerms(const GangKey& object, const GangTerms& terms);
   // Whose members name the object, whether it is there or not.
   [[nodiscard]] std::vector<GangId> NamedBy(const GangKey& object) const;
   // What the object of a gang says at present.
   [[nodiscard]] GangDemand DemandByObject(const Gang& gang) const;
+  [[nodiscard]] GangTerms TermsByObject(const Gang& gang) const;
 
   [[nodiscard]] const Gang& Get(GangId id) const { return gangs_[id.index]; }
   [[nodiscard]] bool Contains(GangId id) const {
@@ -119,6 +123,7 @@ class GangTable {
   std::map<GangKey, GangId> by_name_;
   std::map<GangKey, GangDemand> objects_;  // their groups, and what each wants
   std::map<GangKey, std::vector<k8s::SubGroupPolicy>> policies_;  // of those that have any
+  std::map<GangKey, GangTerms> terms_;  // of objects that say something there
   FinishedMembers finished_;
 };
 

@@ -17,6 +17,21 @@ GangKey PodGroupNamed(std::string name, Symbol namespace_ = kHere) {
 }
 GangKey WorkloadNamed(std::string name) { return {kHere, GangSource::kWorkload, std::move(name)}; }
 
+TEST(GangTable, WhatElseAnObjectSaysIsThereWhicheverComesFirst) {
+  GangTable table;
+  GangTerms terms;
+  terms.disruption = k8s::DisruptionMode::kAll;
+  table.SetTerms(PodGroupNamed("early"), terms);
+  const GangId early = table.Join(PodGroupNamed("early"), PodId{1});
+  EXPECT_EQ(table.Get(early).terms, terms);
+  const GangId late = table.Join(PodGroupNamed("late"), PodId{2});
+  EXPECT_EQ(table.Get(late).terms, GangTerms{});
+  table.SetTerms(PodGroupNamed("late"), terms);
+  EXPECT_EQ(table.Get(late).terms, terms);
+  table.SetTerms(PodGroupNamed("late"), {});
+  EXPECT_EQ(table.Get(late).terms, GangTerms{});
+}
+
 TEST(GangTable, AnObjectMayComeBeforeItsPodsOrAfterThemAndMayGo) {
   GangTable table;
   table.SetObject(PodGroupNamed("early"), Groups{{"early", 3}});

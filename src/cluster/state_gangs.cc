@@ -131,6 +131,7 @@ void State::SetGangObject(const k8s::Object& object, bool there) {
   const GangKey key{words_.Intern(k8s::MetaOf(object).namespace_), said->source, said->name};
   gangs_.SetObject(key, there ? GangTable::Groups(said->groups) : GangTable::Groups(), said->roles,
                    said->topology_key, said->sub_groups);
+  gangs_.SetTerms(key, there ? said->terms : GangTerms{});
   for (const GangId id : gangs_.NamedBy(key)) {
     for (const PodId member : gangs_.Get(id).members) AssignSubGroup(member);
     gangs_.SetDemand(id, CountGangDemand(id));

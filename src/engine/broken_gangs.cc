@@ -44,11 +44,17 @@ bool LosesSubGroup(const cluster::State& state, GangId id, std::span<const PodId
 
 }  // namespace
 
+GangId TiedTo(const cluster::State& state, PodId pod) {
+  const GangId gang = state.gang_of(pod);
+  if (!gang.valid()) return {};
+  return state.gangs().Get(gang).terms.disruption == k8s::DisruptionMode::kSingle ? GangId{} : gang;
+}
+
 std::vector<PodId> WithTheirSubGroups(const cluster::State& state, std::span<const PodId> leaving) {
   std::vector<PodId> all(leaving.begin(), leaving.end());
   std::vector<GangId> gangs;
   for (const PodId pod : leaving) {
-    const GangId gang = state.gang_of(pod);
+    const GangId gang = TiedTo(state, pod);
     const bool known = std::find(gangs.begin(), gangs.end(), gang) != gangs.end();
     if (gang.valid() && !known) gangs.push_back(gang);
   }
@@ -71,7 +77,7 @@ std::vector<GangId> GangsBrokenBy(const cluster::State& state,
   const std::vector<PodId> leaving = WithTheirSubGroups(state, pods_leaving);
   std::map<GangId, std::uint32_t> lost;
   for (const PodId pod : leaving) {
-    const GangId gang = state.gang_of(pod);
+    const GangId gang = TiedTo(state, pod);
     // Who is about to go anyhow is not counted as placed.
     if (gang.valid() && !state.pod(pod).terminating) ++lost[gang];
   }
@@ -82,7 +88,8 @@ std::vector<GangId> GangsBrokenBy(const cluster::State& state,
     const auto minimum = static_cast<std::uint32_t>(gang.minimum);
     const bool too_few = there >= minimum && there - pods < minimum;
     const bool loses_part = LosesRole(state, id, leaving) || LosesSubGroup(state, id, leaving);
-    if (too_few || loses_part) broken.push_back(id);
+    const bool whole = gang.terms.disruption == k8s::DisruptionMode::kAll;
+    if (too_few || whole || loses_part) broken.push_back(id);
   }
   return broken;
 }

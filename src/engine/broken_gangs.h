@@ -1,4 +1,5 @@
-// Which gangs would have too few members left if some of them went.
+// Which gangs would have too few members left if some of them went, and who may go without the
+// others.
 #pragma once
 
 #include <span>
@@ -12,6 +13,12 @@ namespace knx::engine {
 std::vector<cluster::PodId> WithTheirSubGroups(const cluster::State& state,
                                                std::span<const cluster::PodId> leaving);
 // Those that have their minimum now and would not without these pods, each of which has a place.
+// The gang without which the pod may not go, or is no use. Invalid: it is in none, or in one of
+// which the object says that each of its pods may be disrupted for itself.
+cluster::GangId TiedTo(const cluster::State& state, cluster::PodId pod);
+
+// Those that have their minimum now and would not without these pods, each of which has a place,
+// and those that may lose nobody, as their objects say.
 std::vector<cluster::GangId> GangsBrokenBy(const cluster::State& state,
                                            std::span<const cluster::PodId> leaving);
 

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "cluster/reservation_hold.h"
+#include "engine/broken_gangs.h"
 #include "engine/gang_roles.h"
 #include "engine/importance.h"
 #include "engine/sub_groups.h"
@@ -50,7 +51,7 @@ void GangPreemptor::ListUnits(GangId gang) {
     if (!outside_.may_use(NodeRow{row})) return;
     for (const PodId pod : state_.nodes().pods(NodeRow{row})) {
       if (!MayGo(pod, gang)) continue;
-      const GangId of = state_.gang_of(pod);
+      const GangId of = TiedTo(state_, pod);
       if (of.valid()) {
         gangs.push_back(of);
       } else {
@@ -71,6 +72,10 @@ std::int64_t Above(const cluster::Gang& gang) {
   return std::int64_t{gang.placed} + std::int64_t{gang.finished} - std::int64_t{gang.minimum};
 }
 
+bool MustGoWhole(const cluster::Gang& gang) {
+  return gang.terms.disruption == k8s::DisruptionMode::kAll;
+}
+
 }  // namespace
 
 // Who is not needed, neither for the minimum nor in its role; in the order of those who have a
@@ -78,6 +83,7 @@ std::int64_t Above(const cluster::Gang& gang) {
 std::vector<PodId> GangPreemptor::SurplusOf(const cluster::Gang& gang,
                                             std::span<const PodId> placed) const {
   std::vector<PodId> surplus;
+  if (MustGoWhole(gang)) return surplus;
   std::map<std::string_view, std::size_t> left = PlacedInRoles(state_, gang);
   std::map<std::string_view, std::size_t> above;
   for (const SubGroup& group : SubGroupsOf(state_, gang).all) {
@@ -109,10 +115,10 @@ void GangPreemptor::ListUnitsOf(GangId id) {
   std::sort(placed.begin(), placed.end(),
             [this](PodId a, PodId b) { return MoreImportant(state_, b, a); });
   ListSurplus(id, placed);
-  if (HasSubGroups(gang)) ListSubGroups(id, placed);
+  if (HasSubGroups(gang) && !MustGoWhole(gang)) ListSubGroups(id, placed);
   const bool may_go =
       std::all_of(placed.begin(), placed.end(), [this](PodId pod) { return MayGo(pod, {}); });
-  if (!placed.empty() && may_go) AddUnit(placed, id, Above(gang) >= 0);
+  if (!placed.empty() && may_go) AddUnit(placed, id, MustGoWhole(gang) || Above(gang) >= 0);
 }
 
 void GangPreemptor::ListSurplus(GangId id, std::vector<PodId>& placed) {

@@ -168,6 +168,51 @@ TEST(GangPreemption, EvictsTheFewestThatMatterLeast) {
   });
 }
 
+TEST(GangPreemption, AnObjectSaysWhoGoesWithoutTheOthers) {
+  using Mode = k8s::DisruptionMode;
+  struct Case {
+    Mode mode;
+    std::int32_t minimum;
+    std::size_t victims;  // of four, where two are in the way
+  };
+  const Case cases[] = {{Mode::kUnset, 2, 2},  {Mode::kUnset, 3, 4}, {Mode::kSingle, 2, 2},
+                        {Mode::kSingle, 4, 2}, {Mode::kAll, 2, 4},   {Mode::kAll, 4, 4}};
+  for (const Case& c : cases) {
+    // For a gang, and for a single pod.
+    for (const bool gang : {true, false}) {
+      SCOPED_TRACE(
+          fmt::format("mode {} minimum {} gang {}", static_cast<int>(c.mode), c.minimum, gang));
+      testing::Harness harness({}, PreemptingProfiles());
+      harness.Node(NodeBuilder("a").Has("cpu", "4").Has("memory", "64Gi").Has("pods", "110"));
+      k8s::PodGroup group;
+      group.meta.name = "train";
+      group.meta.namespace_ = "default";
+      group.minimum = c.minimum;
+      group.disruption = c.mode;
+      harness.Object(group);
+      for (int i = 0; i < 4; ++i) {
+        k8s::Pod pod = PodBuilder("m" + std::to_string(i)).Asks("cpu", "1").On("a");
+        pod.spec.pod_group = k8s::PodGroupReference{"", "train", ""};
+        harness.Pod(pod);
+      }
+      if (gang) {
+        for (const char* const name : {"x", "y"}) {
+          harness.Pod(InGang(PodBuilder(name).Asks("cpu", "1").Priority(10), "comers", 2));
+        }
+      } else {
+        harness.Pod(PodBuilder("x").Asks("cpu", "2").Priority(10));
+      }
+      harness.Schedule();
+      std::size_t victims = 0;
+      for (const PlanEvictions& plan : harness.plans()) {
+        victims += plan.victims.size() + plan.along.size();
+      }
+      EXPECT_EQ(victims, c.victims);
+      EXPECT_EQ(harness.engine().Verify().value_or("equal"), "equal");
+    }
+  }
+}
+
 TEST(GangPreemption, WhatPodsSayAboutTheirEndCounts) {
   const k8s::StringMap backfill = {{"scheduling.kubenexus.io/backfill", "true"}};
   const k8s::StringMap preemptible = {{"workload.kubenexus.io/preemptible", "true"}};

@@ -50,6 +50,13 @@ constexpr std::string_view ScheduledConditionIn(std::string_view version) {
   return version == "v1alpha2" ? "PodGroupScheduled" : "PodGroupInitiallyScheduled";
 }
 
+// Who of a group may be disrupted without the others.
+enum class DisruptionMode : std::uint8_t {
+  kUnset,   // it is not said
+  kSingle,  // each pod for itself: "Pod", since 1.37 "single"
+  kAll,     // none: "PodGroup", since 1.37 "all"
+};
+
 struct PodGroup {
   PodGroupApi api = PodGroupApi::kKubernetes;
   ObjectMeta meta;
@@ -61,6 +68,7 @@ struct PodGroup {
   // Of Kubernetes: the version in which it was read, and what its status says.
   std::string version = {};
   std::optional<PodGroupCondition> scheduled = {};
+  DisruptionMode disruption = DisruptionMode::kUnset;  // of Kubernetes
   friend bool operator==(const PodGroup&, const PodGroup&) = default;
 };
 

@@ -65,6 +65,22 @@ void ReadSubGroupPolicies(Fields& spec, PodGroup& out) {
   }
 }
 
+// A word in v1alpha2, and a map with one of two entries since.
+template <class Fields>
+void ReadDisruptionMode(Fields& spec, PodGroup& out) {
+  if (out.version != "v1alpha2") {
+    spec.Map("disruptionMode", [&](Fields& mode) {
+      if (mode.Has("single")) out.disruption = DisruptionMode::kSingle;
+      if (mode.Has("all")) out.disruption = DisruptionMode::kAll;
+    });
+    return;
+  }
+  std::string word;
+  spec.Read("disruptionMode", word);
+  if (word == "Pod") out.disruption = DisruptionMode::kSingle;
+  if (word == "PodGroup") out.disruption = DisruptionMode::kAll;
+}
+
 // Other conditions than the one that says whether it is scheduled are not ours.
 template <class Fields>
 void ReadScheduled(Fields& status, std::string_view type, std::optional<PodGroupCondition>& out) {
@@ -95,6 +111,7 @@ void ReadFields(Fields& object, PodGroup& out) {
     if (out.api == PodGroupApi::kKubernetes) {
       ReadGangPolicy(spec, "schedulingPolicy", out.minimum);
       ReadTopologyKey(spec, out);
+      ReadDisruptionMode(spec, out);
     } else {
       spec.Read("minMember", out.minimum);
       if (out.api == PodGroupApi::kVolcano) {

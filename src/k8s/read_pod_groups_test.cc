@@ -84,6 +84,21 @@ TEST(ReadPodGroups, WhatTheStatusOfOneOfKubernetesSays) {
   EXPECT_EQ(read("v1alpha3", "PodGroupInitiallyScheduled").version, "v1alpha3");
 }
 
+TEST(ReadPodGroups, WhoOfAGroupMayBeDisrupted) {
+  const auto read = [](const std::string& version, const std::string& spec) {
+    return std::get<PodGroup>(ObjectFrom("{apiVersion: scheduling.k8s.io/" + version +
+                                         ", kind: PodGroup, metadata: {name: g}, spec: " + spec +
+                                         "}"))
+        .disruption;
+  };
+  EXPECT_EQ(read("v1alpha2", "{disruptionMode: Pod}"), DisruptionMode::kSingle);
+  EXPECT_EQ(read("v1alpha2", "{disruptionMode: PodGroup}"), DisruptionMode::kAll);
+  EXPECT_EQ(read("v1alpha2", "{disruptionMode: Other}"), DisruptionMode::kUnset);
+  EXPECT_EQ(read("v1beta1", "{disruptionMode: {single: {}}}"), DisruptionMode::kSingle);
+  EXPECT_EQ(read("v1beta1", "{disruptionMode: {all: {}}}"), DisruptionMode::kAll);
+  EXPECT_EQ(read("v1beta1", "{}"), DisruptionMode::kUnset);
+}
+
 TEST(ReadPodGroups, RolesOfAVolcanoJob) {
   const Object object = ObjectFrom(
       "{apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup, metadata: {name: train}, spec: "
