@@ -288,6 +288,10 @@ std::optional<GangObject> ReadGangObject(const k8s::Object& object) {
       if (api == group->api) out.source = source;
     }
     out.terms.disruption = group->disruption;
+    // Without a time that makes sense it is as if none were said.
+    if (group->schedule_timeout_seconds.value_or(0) > 0) {
+      out.terms.patience = Duration::Seconds(*group->schedule_timeout_seconds);
+    }
     for (const auto& [role, minimum] : group->role_minimums) {
       if (minimum > 0) out.roles[role] = std::min(minimum, kMaxGangMinimum);
     }

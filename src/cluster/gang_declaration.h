@@ -62,6 +62,7 @@ std::optional<GangDeclaration> ReadGangDeclaration(
 struct GangTerms {
   // Who of it may be made to go without the others.
   k8s::DisruptionMode disruption = k8s::DisruptionMode::kUnset;
+  std::optional<Duration> patience = {};  // how long those with a place wait for the rest
   friend bool operator==(const GangTerms&, const GangTerms&) = default;
 };
 

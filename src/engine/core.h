@@ -90,6 +90,7 @@ class Core {
     cluster::GangId gang;
     std::vector<cluster::PodId> members;
     std::size_t arrived = 0;  // that wait for the others only
+    Duration most = {};       // it may take until all do; zero: as long as it takes
   };
   // What the pod's PodScheduled condition says, or should.
   struct Condition {
@@ -260,6 +261,8 @@ class Core {
   void Depart(cluster::PodId id, cluster::GangId gang, const GangPlan& plan, Time now);
   void AwaitGang(cluster::PodId id, Time now);
   void CancelDeparture(std::uint64_t number, Time now);
+  // Takes those back that were given a time for it and are not ready to be bound.
+  void EndLateDepartures(Time now);
   void PlanReports(cluster::GangId id, WaitingGang& waiting, bool missing, Time now);
   void MakeReports(Time now);
   void ReportIncomplete(cluster::GangId id, WaitingGang& waiting, Time now);
@@ -515,6 +518,7 @@ class Core {
   ExtenderRounds rounds_;
   GangExtenders gang_extenders_;
   std::map<std::uint64_t, Departure> departures_;
+  std::set<std::pair<Time, std::uint64_t>> late_departures_;  // when they are, if they still are
   std::map<cluster::GangId, GangBinding> gang_bindings_;
   std::uint64_t last_departure_ = 0;
   GroupConditions group_conditions_;

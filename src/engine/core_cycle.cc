@@ -370,6 +370,7 @@ void Core::MeetDeadlines(Time now) {
     OnExtenderAnswer({*overdue, {.failure = "no answer in time"}}, now);
   }
   while (const auto plan = evictions_.PopPaused(now)) EndPlan(*plan, now);
+  EndLateDepartures(now);
   MakeReports(now);
   RenewPromises(now);
 }
@@ -378,6 +379,7 @@ Time Core::NextWake() const {
   Time wake = queue_.NextWake();
   if (!answer_deadlines_.empty()) wake = std::min(wake, answer_deadlines_.front().first);
   if (!question_deadlines_.empty()) wake = std::min(wake, question_deadlines_.begin()->first);
+  if (!late_departures_.empty()) wake = std::min(wake, late_departures_.begin()->first);
   wake = std::min({wake, rounds_.NextWake(), gang_extenders_.NextWake(), gangs_.NextReport(),
                    reservations_.NextMoment()});
   if (backfill_ != nullptr) wake = std::min(wake, backfill_->NextWake());

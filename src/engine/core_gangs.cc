@@ -7,6 +7,7 @@
 #include <map>
 #include <span>
 
+#include "base/check.h"
 #include "engine/core.h"
 #include "engine/gang_planner.h"
 #include "engine/gang_roles.h"
@@ -175,7 +176,10 @@ Time Core::LastMade(const WaitingGang& waiting) const {
 framework::GangArgs Core::GangArgsOf(const cluster::Gang& gang) const {
   for (const PodId member : gang.members) {
     const framework::GangEntry* const plugin = judge_.GangPluginOf(member);
-    if (plugin != nullptr) return plugin->plugin->gang_args();
+    if (plugin == nullptr) continue;
+    framework::GangArgs args = plugin->plugin->gang_args();
+    if (gang.terms.patience) args.grace = *gang.terms.patience;
+    return args;
   }
   return {};
 }
@@ -280,6 +284,8 @@ void Core::Depart(PodId id, GangId gang, const GangPlan& plan, Time now) {
   const std::uint64_t number = ++last_departure_;
   Departure& departure = departures_[number];
   departure.gang = gang;
+  departure.most = GangArgsOf(state_.gangs().Get(gang)).attempt_timeout;
+  if (departure.most > Duration{}) late_departures_.emplace(now + departure.most, number);
   RememberExecutors(gang, plan);
   TellGang(gang, GangOutcome::kPlaced, plan.places.size(), now - waiting.since);
   GangBinding& binding = gang_bindings_.try_emplace(gang, GangBinding{waiting.since}).first->second;
@@ -341,6 +347,28 @@ void Core::CancelDeparture(std::uint64_t number, Time now) {
     }
   }
   SettleGang(departure.gang, now);
+}
+
+void Core::EndLateDepartures(Time now) {
+  while (!late_departures_.empty() && late_departures_.begin()->first <= now) {
+    const std::uint64_t number = late_departures_.begin()->second;
+    late_departures_.erase(late_departures_.begin());
+    const auto departure = departures_.find(number);
+    if (departure == departures_.end()) continue;
+    const std::vector<PodId>& members = departure->second.members;
+    const auto late = std::find_if(members.begin(), members.end(), [&](PodId member) {
+      const auto flight = flights_.find(member);
+      return flight != flights_.end() && flight->second.departure == number &&
+             flight->second.step != Step::kGang;
+    });
+    KNX_CHECK(late != members.end(), "members wait for each other, and none is late");
+    FailedAttempt attempt;
+    attempt.error = true;
+    const std::string message =
+        fmt::format("not all of the pod group were ready to start within {}: {:.200} was not",
+                    FormatDuration(departure->second.most), state_.pod(*late).name);
+    FailOnNode(*late, attempt, message, now);
+  }
 }
 
 void Core::CountBound(PodId id, Time now) {
@@ -410,7 +438,7 @@ void Core::ReportIncomplete(GangId id, WaitingGang& waiting, Time now) {
     if (!args.evict_incomplete || waiting.found_alone || flights_.contains(member)) continue;
     Emit(EvictPod{RefTo(member), std::nullopt, std::string(names::kEventGangIncomplete), message});
     // Who is still there then is asked again.
-    gangs_.SetIncompleteReport(id, now + args.grace);
+    gangs_.SetIncompleteReport(id, now + GangArgsOf(gang).grace);
   }
 }
 

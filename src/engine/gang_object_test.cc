@@ -65,6 +65,24 @@ TEST_F(GangObjectTest, ObjectBeforeItsPods) {
   EXPECT_EQ(Sent(3), 3);
 }
 
+TEST_F(GangObjectTest, HowLongThoseWithAPlaceWaitMayBeSaidByTheObject) {
+  Node("a", "8");
+  k8s::PodGroup group = Group("train", 2);
+  group.schedule_timeout_seconds = 300;
+  harness_.Object(group);
+  Members(2);
+  harness_.Schedule();
+  harness_.FinishBinding("m0");
+  harness_.FinishBinding("m1", "refused");
+  harness_.NodeGone("a");  // m1 finds no other place
+  harness_.Pass(Duration::Seconds(290));
+  EXPECT_THAT(harness_.notes(), Not(Contains(HasSubstr("PodGroupIncomplete"))));
+  harness_.Pass(Duration::Seconds(11));
+  EXPECT_THAT(harness_.notes(),
+              Contains("PodGroupIncomplete: pod group default/train is incomplete: 1 of 2 pods "
+                       "have a place"));
+}
+
 TEST_F(GangObjectTest, ObjectAfterItsPods) {
   Node("a", "8");
   Members(3);

@@ -333,6 +333,37 @@ TEST_F(GangTest, OneThatFailsBeforeTheBindingTakesAllBack) {
   EXPECT_EQ(Sent("m", 2), 0);
 }
 
+TEST(GangTimeout, WhatIsNotReadyInTimeIsTakenBackAsAWhole) {
+  testing::Harness harness({}, testing::GangProfiles("attemptTimeoutSeconds: 20"));
+  harness.Node(NodeBuilder("a").Has("cpu", "4").Has("memory", "64Gi").Has("pods", "110"));
+  harness.Object(cluster::testing::MakeClass("local", "kubernetes.io/no-provisioner"));
+  harness.Object(cluster::testing::VolumeBuilder("pv").Class("local"));
+  harness.Object(cluster::testing::ClaimBuilder("x").Class("local"));
+  const auto member = [](const std::string& name) {
+    return PodBuilder(name)
+        .Asks("cpu", "1")
+        .Label("pod-group.scheduling.kubenexus.io/name", "train")
+        .Label("pod-group.scheduling.kubenexus.io/min-available", "2");
+  };
+  harness.Pod(member("m0"));
+  harness.Pod(member("m1").Claim("x"));
+  harness.Schedule();
+  harness.Pass(Duration::Seconds(19));
+  EXPECT_EQ(harness.engine().Standing("uid-m0"), PodStanding::kPaused);
+  // Nobody answers about the volume.
+  harness.Pass(Duration::Milliseconds(1000));
+  EXPECT_EQ(harness.engine().Standing("uid-m0"), PodStanding::kWaiting);
+  EXPECT_EQ(harness.engine().state().nodes().pods(cluster::NodeRow{0}).size(), 0U);
+  EXPECT_THAT(harness.Why("m1"),
+              ::testing::HasSubstr("not all of the pod group were ready to start "
+                                   "within 20s: m1 was not"));
+  EXPECT_EQ(harness.engine().Verify().value_or("equal"), "equal");
+  // Later it is tried again, and given its time again.
+  harness.Pass(Duration::Seconds(5));
+  EXPECT_EQ(harness.engine().Standing("uid-m0"), PodStanding::kPaused);
+  EXPECT_EQ(harness.NodeOf("m0"), "");
+}
+
 TEST_F(GangTest, AMemberThatSomebodyElsePlacesCounts) {
   Node("a");
   harness_.Pod(Member("worker", 2));

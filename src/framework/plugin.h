@@ -105,6 +105,9 @@ struct GangArgs {
   Duration straggler_wait = Duration::Seconds(10);
   // From the first binding of a gang to the last; what takes longer is reported.
   Duration grace = Duration::Seconds(60);
+  // From finding places for a gang to the begin of its bindings: what takes longer is taken back.
+  // Zero: as long as each step of each member may take.
+  Duration attempt_timeout = {};
   // After the grace, those that have a place are evicted. A pod that nobody makes again is lost
   // then.
   bool evict_incomplete = false;

@@ -69,6 +69,8 @@ struct PodGroup {
   std::string version = {};
   std::optional<PodGroupCondition> scheduled = {};
   DisruptionMode disruption = DisruptionMode::kUnset;  // of Kubernetes
+  // Of kubernetes-sigs: how long those with a place wait for the rest.
+  std::optional<std::int32_t> schedule_timeout_seconds = {};
   friend bool operator==(const PodGroup&, const PodGroup&) = default;
 };
 

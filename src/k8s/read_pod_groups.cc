@@ -118,6 +118,9 @@ void ReadFields(Fields& object, PodGroup& out) {
         ReadRoleMinimums(spec, out);
         ReadSubGroupPolicies(spec, out);
       }
+      if (out.api == PodGroupApi::kSigs) {
+        spec.Read("scheduleTimeoutSeconds", out.schedule_timeout_seconds);
+      }
     }
   });
 }

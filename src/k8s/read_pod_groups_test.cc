@@ -99,6 +99,19 @@ TEST(ReadPodGroups, WhoOfAGroupMayBeDisrupted) {
   EXPECT_EQ(read("v1beta1", "{}"), DisruptionMode::kUnset);
 }
 
+TEST(ReadPodGroups, HowLongThoseOfKubernetesSigsWait) {
+  const auto read = [](const std::string& version, const std::string& seconds) {
+    return std::get<PodGroup>(ObjectFrom("{apiVersion: " + version +
+                                         ", kind: PodGroup, metadata: {name: g}, spec: "
+                                         "{minMember: 2, scheduleTimeoutSeconds: " +
+                                         seconds + "}}"))
+        .schedule_timeout_seconds;
+  };
+  EXPECT_EQ(read("scheduling.x-k8s.io/v1alpha1", "300"), 300);
+  EXPECT_EQ(read("scheduling.x-k8s.io/v1alpha1", "null"), std::nullopt);
+  EXPECT_EQ(read("scheduling.volcano.sh/v1beta1", "300"), std::nullopt);
+}
+
 TEST(ReadPodGroups, RolesOfAVolcanoJob) {
   const Object object = ObjectFrom(
       "{apiVersion: scheduling.volcano.sh/v1beta1, kind: PodGroup, metadata: {name: train}, spec: "

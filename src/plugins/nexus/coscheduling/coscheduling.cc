@@ -17,10 +17,13 @@ Result<std::unique_ptr<framework::Plugin>> Coscheduling::Make(const framework::P
   constexpr std::int64_t kMostEvaluations = 1'000'000;
   std::int64_t straggler_wait = read.straggler_wait.ns / Duration::Seconds(1).ns;
   std::int64_t grace = read.grace.ns / Duration::Seconds(1).ns;
+  std::int64_t attempt_timeout = 0;
   std::int64_t starvation = read.starvation_wait.ns / Duration::Seconds(1).ns;
   KNX_TRY_DONE(ReadArgs(args, "CoschedulingArgs", [&](k8s::FieldReader& fields) {
     fields.Read("stragglerWaitSeconds", straggler_wait, k8s::IntegerLimits{.min = 0, .max = kMost});
     fields.Read("graceSeconds", grace, k8s::IntegerLimits{.min = 1, .max = kMost});
+    fields.Read("attemptTimeoutSeconds", attempt_timeout,
+                k8s::IntegerLimits{.min = 0, .max = kMost});
     fields.Read("evictIncomplete", read.evict_incomplete);
     fields.Read("operatorGangs", read.operator_gangs);
     fields.Read("starvationSeconds", starvation, k8s::IntegerLimits{.min = 1, .max = kMost});
@@ -37,6 +40,7 @@ Result<std::unique_ptr<framework::Plugin>> Coscheduling::Make(const framework::P
   }));
   read.straggler_wait = Duration::Seconds(straggler_wait);
   read.grace = Duration::Seconds(grace);
+  read.attempt_timeout = Duration::Seconds(attempt_timeout);
   read.starvation_wait = Duration::Seconds(starvation);
   return std::unique_ptr<framework::Plugin>(std::make_unique<Coscheduling>(read));
 }

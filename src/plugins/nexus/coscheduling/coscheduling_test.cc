@@ -11,11 +11,13 @@ TEST(Coscheduling, ReadsItsArguments) {
   const auto made = testing::MakeFromYaml(
       &Coscheduling::Make,
       "{stragglerWaitSeconds: 5, graceSeconds: 30, evictIncomplete: true, operatorGangs: true, "
+      "attemptTimeoutSeconds: 120, "
       "starvationSeconds: 90, starvationBoost: 7, tierBoosts: {gold: 5, silver: 3}}");
   ASSERT_TRUE(made.ok()) << made.error().ToString();
   const framework::GangArgs& args = dynamic_cast<const Coscheduling&>(**made).gang_args();
   EXPECT_EQ(args.straggler_wait, Duration::Seconds(5));
   EXPECT_EQ(args.grace, Duration::Seconds(30));
+  EXPECT_EQ(args.attempt_timeout, Duration::Seconds(120));
   EXPECT_TRUE(args.evict_incomplete);
   EXPECT_TRUE(args.operator_gangs);
   EXPECT_EQ(args.starvation_wait, Duration::Seconds(90));
@@ -30,6 +32,7 @@ TEST(Coscheduling, HasTheDefaultsThatAreDocumented) {
   ASSERT_TRUE(made.ok()) << made.error().ToString();
   const framework::GangArgs& args = dynamic_cast<const Coscheduling&>(**made).gang_args();
   EXPECT_FALSE(args.operator_gangs);
+  EXPECT_EQ(args.attempt_timeout, Duration{});
   EXPECT_EQ(args.starvation_wait, Duration::Seconds(60));
   EXPECT_EQ(args.starvation_boost, 100);
   EXPECT_EQ(args.gold_boost, 20);
@@ -44,6 +47,7 @@ TEST(Coscheduling, RefusesArgumentsThatMakeNoSense) {
   const Case cases[] = {
       {"{starvationSeconds: 0}", "starvationSeconds"},
       {"{starvationSeconds: 86401}", "starvationSeconds"},
+      {"{attemptTimeoutSeconds: -1}", "attemptTimeoutSeconds"},
       {"{starvationBoost: -1}", "starvationBoost"},
       {"{starvationBoost: 1000000001}", "starvationBoost"},
       {"{starvation: 1}", "starvation"},
