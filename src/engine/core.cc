@@ -34,7 +34,7 @@ PodStanding Core::Standing(std::string_view uid) const {
   const PodId id = state_.pods().Find(uid);
   if (!id.valid()) return PodStanding::kUnknown;
   if (const auto flight = flights_.find(id); flight != flights_.end()) {
-    return flight->second.step == Step::kBind ? PodStanding::kBinding : PodStanding::kPaused;
+    return flight->second.step == FlightStep::kBind ? PodStanding::kBinding : PodStanding::kPaused;
   }
   if (rounds_.Contains(id)) return PodStanding::kPaused;
   if (state_.pod(id).node.valid()) return PodStanding::kBound;

@@ -21,6 +21,7 @@
 #include "engine/engine.h"
 #include "engine/evictions.h"
 #include "engine/extender_round.h"
+#include "engine/flight.h"
 #include "engine/gang_book.h"
 #include "engine/gang_domains.h"
 #include "engine/gang_extenders.h"
@@ -61,55 +62,6 @@ class Core {
   [[nodiscard]] Engine::Bytes bytes() const;
 
  private:
-  // A pod that has a place and is on its way there. It owns its room until it is bound or
-  // forgotten.
-  // kStatus: nothing is left to do but to wait until the last status written to the pod is there:
-  // written after the binding it would say again that the pod has no place.
-  // kGang: waits until the other members of its gang have come as far.
-  enum class Step : std::uint8_t { kPermit, kPreBind, kGang, kStatus, kBind };
-  struct Flight {
-    Step step = Step::kPermit;
-    std::size_t plugin = 0;  // position among the plugins of that step
-    ActionId action = 0;     // what it waits for
-    Time deadline;
-    bool asks_extender = true;          // to bind, if one does
-    bool crowded = false;               // others have taken room on its node meanwhile
-    std::optional<std::size_t> binder;  // the extender that was asked to
-    // It waits for the state to change rather than for an answer, and gives up then.
-    std::optional<Time> recheck_until;
-    std::uint64_t departure = 0;  // with the members of its gang, until all are ready to be bound
-    cluster::GangId gang;         // of which all were well when it was planned
-  };
-  // A gang of which members are being bound, as long as none of them failed.
-  struct GangBinding {
-    Time since;  // its first member was seen
-    std::size_t pods = 0, left = 0;
-  };
-  // Members of a gang that were planned together and have yet to be bound.
-  struct Departure {
-    cluster::GangId gang;
-    std::vector<cluster::PodId> members;
-    std::size_t arrived = 0;  // that wait for the others only
-    Duration most = {};       // it may take until all do; zero: as long as it takes
-  };
-  // What the pod's PodScheduled condition says, or should.
-  struct Condition {
-    std::string reason, message;
-    ActionId patch = 0;      // that writes it, until it is reported on
-    bool unwritten = false;  // it could not be written, as far as we know
-    [[nodiscard]] bool Says(std::string_view why, std::string_view what) const {
-      return !unwritten && reason == why && message == what;
-    }
-  };
-  // A pod as an event tells of it, when the pod itself may be gone.
-  struct Departed {
-    cluster::ClassId pod_class;
-    cluster::KinId kin;
-    cluster::ResourceVector requests;
-    cluster::NodeRow node, nominated;
-    std::int32_t priority = 0;
-  };
-
   // ---- core_events.cc: what happens outside ----
   void OnNode(const k8s::Node& node, Time now);
   void OnNodeDeleted(const std::string& name, Time now);
@@ -509,7 +461,7 @@ class Core {
   // front; questions name their own.
   std::deque<std::pair<Time, ActionId>> answer_deadlines_;
   std::set<std::pair<Time, ActionId>> question_deadlines_;
-  absl::flat_hash_map<cluster::PodId, Condition> conditions_;
+  absl::flat_hash_map<cluster::PodId, ScheduledCondition> conditions_;
   absl::flat_hash_map<ActionId, cluster::PodId> patches_;  // of conditions, not yet reported on
   // Where a pod had a place and could not be bound, the last at the end. A row may be another node
   // by now, which does no harm.

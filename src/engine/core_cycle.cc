@@ -120,12 +120,12 @@ void Core::Continue(PodId id, Time now) {
       continue;
     }
     Flight& flight = flights_.at(id);
-    if (flight.step == Step::kPreBind) {
+    if (flight.step == FlightStep::kPreBind) {
       return flight.departure != 0 ? AwaitGang(id, now) : StartBinding(id, now);
     }
     // Up to here the pod may be found unschedulable; from here on it can only fail.
     queue_.Done(id);
-    flight.step = Step::kPreBind;
+    flight.step = FlightStep::kPreBind;
     flight.plugin = 0;
   }
 }
@@ -134,7 +134,7 @@ std::optional<framework::StepResult> Core::AskStep(PodId id, const framework::An
   const framework::Profile& profile = ProfileOf(id);
   Flight& flight = flights_.at(id);
   const NodeRow row = state_.pod(id).node;
-  if (flight.step == Step::kPermit) {
+  if (flight.step == FlightStep::kPermit) {
     if (flight.plugin >= profile.permit.size()) return std::nullopt;
     const framework::PermitPlugin& plugin = *profile.permit[flight.plugin].plugin;
     return answer == nullptr ? plugin.Permit(ViewOf(id), row)
@@ -154,7 +154,7 @@ std::optional<framework::StepResult> Core::AskStep(PodId id, const framework::An
 bool Core::ApplyStep(PodId id, const framework::StepResult& result, Time now) {
   const framework::Profile& profile = ProfileOf(id);
   Flight& flight = flights_.at(id);
-  const bool permit = flight.step == Step::kPermit;
+  const bool permit = flight.step == FlightStep::kPermit;
   const std::uint8_t plugin =
       permit ? profile.permit[flight.plugin].index : profile.pre_bind[flight.plugin].index;
   if (result.outcome.ok()) {
@@ -203,7 +203,7 @@ void Core::AwaitRecheck(PodId id, const framework::Recheck& recheck, Time now) {
 
 void Core::AwaitStatus(PodId id, ActionId patch) {
   Flight& flight = flights_.at(id);
-  flight.step = Step::kStatus;
+  flight.step = FlightStep::kStatus;
   flight.action = patch;
   awaited_.emplace(patch, id);
 }
@@ -223,7 +223,7 @@ void Core::SendBinding(PodId id, Time now) {
     attempt.error = true;
     return FailOnNode(id, attempt, "somebody else has taken the room on the node", now);
   }
-  flight.step = Step::kBind;
+  flight.step = FlightStep::kBind;
   if (!options_.extenders.empty() && flight.asks_extender && BindByExtender(id, now)) return;
   for (flight.plugin = 0; flight.plugin < profile.bind.size(); ++flight.plugin) {
     const Outcome outcome = profile.bind[flight.plugin].plugin->Bind(ViewOf(id), row);
@@ -258,7 +258,8 @@ void Core::OnActionFinished(const ActionFinished& finished, Time now) {
   const auto awaited = awaited_.find(finished.action);
   if (awaited == awaited_.end()) return;
   const PodId id = awaited->second;
-  if (flights_.at(id).step == Step::kBind) return OnBindingFinished(id, finished.failure, now);
+  if (flights_.at(id).step == FlightStep::kBind)
+    return OnBindingFinished(id, finished.failure, now);
   awaited_.erase(awaited);
   SendBinding(id, now);
 }
@@ -314,7 +315,7 @@ void Core::OnAnswer(const QuestionAnswered& answered, Time now) {
 
 void Core::Resume(PodId id, const framework::Answer& answer, Time now) {
   Flight& flight = flights_.at(id);
-  if (flight.step != Step::kPermit && flight.step != Step::kPreBind) return;
+  if (flight.step != FlightStep::kPermit && flight.step != FlightStep::kPreBind) return;
   awaited_.erase(flight.action);
   question_deadlines_.erase({flight.deadline, flight.action});
   flight.action = 0;

@@ -168,7 +168,7 @@ void Core::RecheckUsersOf(const k8s::PersistentVolumeClaim& claim, Time now) {
 
 // ---- pods ----
 
-Core::Departed Core::Remember(PodId id) const {
+Departed Core::Remember(PodId id) const {
   const cluster::Pod& pod = state_.pod(id);
   const auto requests = state_.usage_of(id).requests;
   return {pod.pod_class, pod.kin,       {requests.begin(), requests.end()},
@@ -281,7 +281,7 @@ void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
 // Bound: by us, as we knew, or by somebody else. What is not yet sent must not be sent any more.
 void Core::OnBoundOutside(PodId id, cluster::NodeRow assumed_on, Time now) {
   const auto flight = flights_.find(id);
-  const bool sent = flight != flights_.end() && flight->second.step == Step::kBind;
+  const bool sent = flight != flights_.end() && flight->second.step == FlightStep::kBind;
   const bool awaited = flight != flights_.end() || queue_.Contains(id);
   if (!sent && awaited && options_.observer != nullptr) {
     options_.observer->OnForeignBind(state_, id);

@@ -315,7 +315,7 @@ void Core::Depart(PodId id, GangId gang, const GangPlan& plan, Time now) {
 void Core::AwaitGang(PodId id, Time now) {
   Flight& flight = flights_.at(id);
   const auto departure = departures_.find(flight.departure);
-  flight.step = Step::kGang;
+  flight.step = FlightStep::kGang;
   flight.action = ++last_action_;
   awaited_.emplace(flight.action, id);
   if (++departure->second.arrived < departure->second.members.size()) return;
@@ -359,7 +359,7 @@ void Core::EndLateDepartures(Time now) {
     const auto late = std::find_if(members.begin(), members.end(), [&](PodId member) {
       const auto flight = flights_.find(member);
       return flight != flights_.end() && flight->second.departure == number &&
-             flight->second.step != Step::kGang;
+             flight->second.step != FlightStep::kGang;
     });
     KNX_CHECK(late != members.end(), "members wait for each other, and none is late");
     FailedAttempt attempt;

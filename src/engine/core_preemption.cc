@@ -57,16 +57,16 @@ void Core::CarryOutPlan(PodId id, const Placement& placement, Time now) {
 
 bool Core::CanBeTakenBack(PodId id) const {
   const auto flight = flights_.find(id);
-  return flight != flights_.end() && flight->second.step != Step::kBind;
+  return flight != flights_.end() && flight->second.step != FlightStep::kBind;
 }
 
 void Core::TakeBack(PodId victim, PodId preemptor, std::string_view plugin, Time now) {
   const framework::Profile& profile = ProfileOf(victim);
   const Flight& flight = flights_.at(victim);
   std::string message = fmt::format("preempted by {}", plugin);
-  if (flight.step == Step::kPermit) {
+  if (flight.step == FlightStep::kPermit) {
     message = "waiting on permit for pod: preempted";
-  } else if (flight.step == Step::kPreBind) {
+  } else if (flight.step == FlightStep::kPreBind) {
     const std::uint8_t waits_for = profile.pre_bind[flight.plugin].index;
     message = fmt::format("running PreBind plugin \"{}\": {}", profile.plugins[waits_for]->name(),
                           message);
