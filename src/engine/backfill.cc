@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "base/check.h"
 
@@ -82,7 +83,7 @@ bool Backfill::Outranks(const Waiter& waiter, const Waiter& other) const {
 // ---- who may pass ----
 
 Passing Backfill::MayStart(const Waiter& waiter, const Places& places, Time now) {
-  DropGone();
+  DropGone(&waiter);
   std::vector<const Promise*> in_the_way;
   for (const Promise& promise : promises_) {
     if (promise.Is(waiter)) {
@@ -133,7 +134,7 @@ bool Backfill::AllStand(const Waiter& waiter, const Places& places, Time now) {
   std::vector<Promise> tried = promises_;
   const bool stand = HappenAll(steps, tried);
   state_.Rollback(mark);
-  if (stand) promises_ = std::move(tried);
+  if (stand) promises_ = std::move(tried);  // those that moved did so for one that starts now
   return stand;
 }
 
@@ -154,7 +155,7 @@ const Promise* Backfill::Refuse(const Waiter& waiter, Time now) {
                           [&](const Promise& promise) { return promise.Is(waiter); });
   if (own == promises_.end()) {
     // Those behind it lose what they were promised.
-    std::erase_if(promises_, [&](const Promise& promise) {
+    Drop([&](const Promise& promise) {
       const std::optional<Waiter> owner = doors_.find(promise);
       return !owner || Outranks(waiter, *owner);
     });
@@ -169,6 +170,7 @@ const Promise* Backfill::Refuse(const Waiter& waiter, Time now) {
   promises_.resize(place);
   const bool given = give(waiter, before.first);
   const bool moved = !given || promises_.back().start != before.start;
+  moved_ = moved_ || moved || promises_.back().places != before.places;
   for (const Promise& promise : after) {
     if (moved) {
       give(*doors_.find(promise), promise.first);
@@ -182,34 +184,49 @@ const Promise* Backfill::Refuse(const Waiter& waiter, Time now) {
 std::optional<Promise> Backfill::Start(const Waiter& waiter, Passing passing, Time now) {
   for (const PodId member : waiter.members) {
     times_.NotePlaced(member, passing == Passing::kInTime, now);
+    held_.erase(member);
   }
   const auto own = std::find_if(promises_.begin(), promises_.end(),
                                 [&](const Promise& promise) { return promise.Is(waiter); });
   if (own == promises_.end()) return std::nullopt;
   std::optional<Promise> kept = *own;
-  Erase(waiter);
+  Drop([&](const Promise& promise) { return promise.Is(waiter); });
   return kept;
 }
 
-void Backfill::Erase(const Waiter& waiter) {
-  std::erase_if(promises_, [&](const Promise& promise) { return promise.Is(waiter); });
+void Backfill::Drop(absl::FunctionRef<bool(const Promise&)> which) {
+  if (std::erase_if(promises_, which) > 0) moved_ = true;
 }
 
-void Backfill::DropGone() {
-  std::erase_if(promises_, [this](const Promise& promise) { return !doors_.find(promise); });
+void Backfill::DropGone(const Waiter* but) {
+  Drop([&](const Promise& promise) {
+    return (but == nullptr || !promise.Is(*but)) && !doors_.waits(promise);
+  });
+}
+
+std::vector<PodId> Backfill::TakeReleased() {
+  if (held_.empty()) {
+    moved_ = false;
+    return {};
+  }
+  DropGone();
+  if (!std::exchange(moved_, false)) return {};
+  const std::set<PodId> released = std::exchange(held_, {});
+  return {released.begin(), released.end()};
 }
 
 void Backfill::Forget(PodId pod) {
   times_.Forget(pod);
+  held_.erase(pod);
   // A gang that has lost a member is promised a start anew.
-  std::erase_if(promises_, [&](const Promise& promise) {
+  Drop([&](const Promise& promise) {
     return std::any_of(promise.places.begin(), promise.places.end(),
                        [&](const auto& place) { return place.first == pod; });
   });
 }
 
 void Backfill::Forget(cluster::GangId gang) {
-  std::erase_if(promises_, [&](const Promise& promise) { return promise.gang == gang; });
+  Drop([&](const Promise& promise) { return promise.gang == gang; });
 }
 
 Time Backfill::NextStart() const {

@@ -11,9 +11,12 @@
 // The future is tried on the state itself, between a mark and a rollback.
 #pragma once
 
+#include <absl/functional/function_ref.h>
+
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -66,6 +69,8 @@ class Backfill {
     std::function<bool(cluster::PodId, cluster::NodeRow)> fits;
     // As it waits at present; nullopt: it does not wait any more.
     std::function<std::optional<Waiter>(const Promise&)> find;
+    // Whether it still waits.
+    std::function<bool(const Promise&)> waits;
   };
 
   Backfill(cluster::State& state, Doors doors)
@@ -82,6 +87,11 @@ class Backfill {
   [[nodiscard]] bool HasPromise(const Waiter& waiter) const;
   // It cannot start now: what it is promised; nullptr: nothing.
   const Promise* Refuse(const Waiter& waiter, Time now);
+  // It fits, and is held back for the sake of a promise.
+  void NoteHeld(const Waiter& waiter) { held_.insert(waiter.pod); }
+  [[nodiscard]] bool HoldsSomebody() const { return !held_.empty(); }
+  // Those who were held back, once a promise has moved or gone: it may be their turn now.
+  std::vector<cluster::PodId> TakeReleased();
   // It starts: the promise that it had.
   std::optional<Promise> Start(const Waiter& waiter, Passing passing, Time now);
 
@@ -113,8 +123,9 @@ class Backfill {
     Places places;
   };
 
-  // Forgets promises to those who do not wait any more.
-  void DropGone();
+  // Forgets promises to those who do not wait any more. `but`: who is being decided about may have
+  // the places already that it is tried at.
+  void DropGone(const Waiter* but = nullptr);
   [[nodiscard]] Duration RunTimeOf(const Waiter& waiter) const;
   [[nodiscard]] double SizeOf(const Waiter& waiter) const;
   // Has not to care about promises to the other.
@@ -130,12 +141,15 @@ class Backfill {
                                                    std::span<const Step> steps);
   [[nodiscard]] std::optional<Found> EarliestAmong(const Waiter& waiter,
                                                    std::span<const Step> steps, Time now);
-  void Erase(const Waiter& waiter);
+  // Takes those promises back.
+  void Drop(absl::FunctionRef<bool(const Promise&)> which);
 
   cluster::State& state_;
   Doors doors_;
   RunTimes times_;
   std::vector<Promise> promises_;  // in the order in which they were given
+  std::set<cluster::PodId> held_;
+  bool moved_ = false;  // a promise has moved or gone since somebody was told of it
 };
 
 }  // namespace knx::engine

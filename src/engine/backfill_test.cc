@@ -215,6 +215,50 @@ TEST_F(BackfillTest, WhoTakesLongerThanItSaidMovesThePromise) {
   EXPECT_EQ(NodeOf("short"), "a") << "expected to need twice as long";
 }
 
+TEST_F(BackfillTest, WhoIsHeldBackIsTriedAgainWhenThePromiseMoves) {
+  Begin();
+  Wants("held", "1", "150s");
+  EXPECT_EQ(NodeOf("held"), "");
+  harness_->Pass(Duration::Seconds(150));
+  EXPECT_EQ(NodeOf("held"), "") << "promised for 200 s";
+  harness_->Pass(Duration::Seconds(53));
+  EXPECT_EQ(NodeOf("held"), "a") << "promised for 400 s";
+}
+
+TEST_F(BackfillTest, WhoIsHeldBackIsTriedAgainWhenThePromiseGoes) {
+  harness_ = std::make_unique<testing::Harness>(EngineOptions{}, BackfillProfiles(""));
+  Node("a");
+  harness_->Node(NodeBuilder("closed")
+                     .Has("cpu", "4")
+                     .Has("memory", "64Gi")
+                     .Has("pods", "110")
+                     .Unschedulable());
+  Wants("runs", "3", "100s");
+  harness_->ScheduleAndBind();
+  k8s::Pod large = Job("large", "4", "50s");
+  harness_->Pod(large);
+  Wants("held", "1", "1000s");
+  EXPECT_EQ(NodeOf("held"), "");
+  large.spec.node_name = "closed";  // somebody else has put it there
+  harness_->Pod(large);
+  EXPECT_EQ(NodeOf("held"), "a");
+}
+
+TEST_F(BackfillTest, AGangThatIsHeldBackIsTriedAgainWhenThePromiseMoves) {
+  Begin();
+  harness_->Node(NodeBuilder("b").Has("cpu", "1").Has("memory", "64Gi").Has("pods", "110"));
+  for (const char* name : {"m1", "m2"}) {
+    harness_->Pod(Job(name, "1", "150s",
+                      {{"pod-group.scheduling.kubenexus.io/name", "train"},
+                       {"pod-group.scheduling.kubenexus.io/min-available", "2"}}));
+  }
+  EXPECT_EQ(NodeOf("m1"), "");
+  EXPECT_THAT(harness_->Why("m1"), HasSubstr("waits for its turn"));
+  harness_->Pass(Duration::Seconds(203));
+  EXPECT_NE(NodeOf("m1"), "");
+  EXPECT_NE(NodeOf("m2"), "");
+}
+
 TEST_F(BackfillTest, TheOrderDecidesWhoIsPromisedAStart) {
   struct Case {
     const char *args, *first;
@@ -263,6 +307,49 @@ TEST_F(BackfillTest, AGangIsPromisedAStartAsAWhole) {
   End("runs");
   EXPECT_NE(NodeOf("m1"), "");
   EXPECT_NE(NodeOf("m2"), "");
+}
+
+TEST_F(BackfillTest, AGangWhoseTimeHasComeStartsBeforeThoseWhoWerePromisedALaterOne) {
+  harness_ =
+      std::make_unique<testing::Harness>(EngineOptions{}, BackfillProfiles("mode: conservative"));
+  Node("a");
+  Wants("runs", "3", "100s");
+  harness_->ScheduleAndBind();
+  for (const char* name : {"m1", "m2"}) {
+    harness_->Pod(Job(name, "2", "1000s",
+                      {{"pod-group.scheduling.kubenexus.io/name", "train"},
+                       {"pod-group.scheduling.kubenexus.io/min-available", "2"}}));
+  }
+  harness_->ScheduleAndBind();
+  Wants("brief", "4", "10s");
+  harness_->ScheduleAndBind();
+  EXPECT_THAT(harness_->Why("brief"), HasSubstr("It is promised to start by "));
+  harness_->Pass(Duration::Seconds(100));
+  End("runs");
+  EXPECT_EQ(NodeOf("m1"), "a");
+  EXPECT_EQ(NodeOf("m2"), "a");
+  EXPECT_EQ(NodeOf("brief"), "");
+}
+
+TEST_F(BackfillTest, AfterARestartAGangIsAsOldAsItsFirstMember) {
+  harness_ = std::make_unique<testing::Harness>(EngineOptions{}, BackfillProfiles(""));
+  Node("a");
+  Wants("runs", "3", "100s");
+  harness_->ScheduleAndBind();
+  const auto made = [this](k8s::Pod pod, int seconds_ago) {
+    pod.meta.created = harness_->now() - Duration::Seconds(seconds_ago);
+    return pod;
+  };
+  // Listed in the order of their names.
+  harness_->Pod(made(Job("a-later", "1", "1000s"), 10));
+  for (const char* name : {"m1", "m2"}) {
+    harness_->Pod(made(Job(name, "2", "50s",
+                           {{"pod-group.scheduling.kubenexus.io/name", "train"},
+                            {"pod-group.scheduling.kubenexus.io/min-available", "2"}}),
+                       20));
+  }
+  EXPECT_EQ(NodeOf("a-later"), "");
+  EXPECT_THAT(harness_->Why("a-later"), HasSubstr("waits for its turn"));
 }
 
 TEST_F(BackfillTest, ConservativelyTheNextArePromisedAStartToo) {

@@ -109,6 +109,7 @@ Time RunTimes::EndOf(PodId id, Time now) const {
   const cluster::Pod& pod = state_.pod(id);
   if (pod.terminating) return std::max(pod.leaves_by, now);
   const Known* const known = Find(id);
+  if (known != nullptr && known->until != Time{}) return std::max(known->until, now);
   const std::optional<Duration> run = RunTimeOf(id);
   if (!run) return known != nullptr && known->serves ? kNever : kUnknownEnd;
   // Who is over its time is expected to need as long again as it has had.

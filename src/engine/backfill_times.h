@@ -27,6 +27,8 @@ class RunTimes {
   void Learn(cluster::PodId id, const k8s::Pod& pod, Time now);
   // It has a place from now on; `borrowed`: one that is promised to another.
   void NotePlaced(cluster::PodId id, bool borrowed, Time now);
+  // It stands for room that is reserved until then.
+  void NoteHold(cluster::PodId id, Time ends) { pods_[id] = Known{.until = ends}; }
   // It has done its work: others of its owner are expected to run as long.
   void NoteFinished(cluster::PodId id, Time now);
   void Forget(cluster::PodId id) { pods_.erase(id); }
@@ -46,12 +48,13 @@ class RunTimes {
 
  private:
   struct Known {
-    Time seen, placed;
-    Duration said;        // zero: nothing is said
+    Time seen = {}, placed = {};
+    Time until = {};      // of a hold: when it ends
+    Duration said = {};   // zero: nothing is said
     bool serves = false;  // is made to run for good
     bool may_pass = true;
     bool borrows = false;
-    std::string owner;
+    std::string owner = {};
   };
   // The last that have done their work, of one owner.
   using Past = std::deque<Duration>;

@@ -250,6 +250,8 @@ class Core {
   [[nodiscard]] Waiter WaiterOf(cluster::PodId id, cluster::GangId gang);
   // nullopt: it does not wait any more.
   [[nodiscard]] std::optional<Waiter> FindWaiter(cluster::PodId id, cluster::GangId gang);
+  // The pod that waits, for itself or for the gang; invalid: nobody does any more.
+  [[nodiscard]] cluster::PodId WhoWaits(cluster::PodId id, cluster::GangId gang) const;
   Backfill::Places PlanFor(const Waiter& waiter);
   Passing MayStart(const Waiter& waiter, const Backfill::Places& places, Time now);
   // Turns a place down that would break a promise, or promises a start to who has none.
@@ -263,6 +265,8 @@ class Core {
   void TellBackfill(const Waiter& waiter, BackfillOutcome outcome, Duration late = {}) const;
   // Lets those try again whose promised start has passed.
   void RenewPromises(Time now);
+  // And those who were held back for a promise that has moved or gone.
+  void ReleaseHeld(Time now);
 
   // ---- core_gang_objects.cc: objects that say how many start together ----
   void OnGangObject(const k8s::Object& object, bool there, Time now);

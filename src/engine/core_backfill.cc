@@ -29,6 +29,9 @@ void Core::SwitchOnBackfill() {
   doors.plan = [this](const Waiter& waiter) { return PlanFor(waiter); };
   doors.fits = [this](PodId pod, NodeRow row) { return placer_.Fits(ProfileOf(pod), pod, row); };
   doors.find = [this](const Promise& promise) { return FindWaiter(promise.pod, promise.gang); };
+  doors.waits = [this](const Promise& promise) {
+    return WhoWaits(promise.pod, promise.gang).valid();
+  };
   backfill_ = std::make_unique<Backfill>(state_, std::move(doors));
   judge_.SetOrder([this](PodId id) -> std::optional<Time> {
     if (!ProfileOf(id).backfill) return std::nullopt;
@@ -54,23 +57,30 @@ Waiter Core::WaiterOf(PodId id, GangId gang) {
   waiter.gang = gang;
   waiter.members = waiting.ready;
   waiter.needed = NeededBy(gang);
+  // After a restart all were seen at once.
   waiter.since = waiting.since;
+  for (const PodId member : waiter.members) {
+    waiter.since = std::min(waiter.since, backfill_->times().CameAt(member));
+  }
   return waiter;
 }
 
 std::optional<Waiter> Core::FindWaiter(PodId id, GangId gang) {
+  const PodId who = WhoWaits(id, gang);
+  if (!who.valid()) return std::nullopt;
+  return WaiterOf(who, gang);
+}
+
+PodId Core::WhoWaits(PodId id, GangId gang) const {
   if (gang.valid()) {
     const WaitingGang* const waiting = gangs_.Find(gang);
-    if (waiting == nullptr || !waiting->stands.valid() || !state_.gangs().Contains(gang)) {
-      return std::nullopt;
-    }
+    if (waiting == nullptr || !waiting->stands.valid() || !state_.gangs().Contains(gang)) return {};
     id = waiting->stands;
   }
   const bool waits = state_.pods().Contains(id) && queue_.Contains(id) &&
                      queue_.Get(id).place != QueuePlace::kGated && !state_.pod(id).node.valid() &&
                      !state_.pod(id).terminating && GangOf(id) == gang;
-  if (!waits) return std::nullopt;
-  return WaiterOf(id, gang);
+  return waits ? id : PodId();
 }
 
 Backfill::Places Core::PlanFor(const Waiter& waiter) {
@@ -105,6 +115,7 @@ void Core::ConsiderPromises(PodId id, Placement& placement, Time now) {
   }
   const Passing passing = MayStart(waiter, {{id, placement.node}}, now);
   if (passing != Passing::kForbidden) return NoteStart(waiter, passing, now);
+  backfill_->NoteHeld(waiter);
   TellBackfill(waiter, BackfillOutcome::kHeld);
   placement.node = {};
   placement.attempt.rejected_by.Add(plugin->index);
@@ -129,6 +140,7 @@ GangPlan Core::PlanGang(PodId id, GangId gang, GangPlanner& planner, bool& held,
     NoteStart(waiter, passing, now);
     return plan;
   }
+  backfill_->NoteHeld(waiter);
   TellBackfill(waiter, BackfillOutcome::kHeld);
   state_.Rollback(mark);
   plan.places.clear();
@@ -180,6 +192,13 @@ void Core::TellBackfill(const Waiter& waiter, BackfillOutcome outcome, Duration 
 void Core::RenewPromises(Time now) {
   if (backfill_ == nullptr || now < backfill_->NextWake()) return;
   for (const PodId id : backfill_->TakeLate(now)) queue_.Activate(id, now);
+}
+
+void Core::ReleaseHeld(Time now) {
+  for (const PodId id : backfill_->TakeReleased()) {
+    // Whoever has heard of something meanwhile is tried again anyway.
+    if (queue_.Get(id).place == QueuePlace::kUnschedulable) queue_.Activate(id, now);
+  }
 }
 
 }  // namespace knx::engine

@@ -17,6 +17,7 @@ using framework::Outcome;
 
 bool Core::ScheduleOne(Time now) {
   if (reservations_due_) SettleReservations(now);
+  if (backfill_ != nullptr) ReleaseHeld(now);
   const std::optional<PodId> popped = queue_.Pop(now);
   if (!popped) return false;
   const PodId id = decided_ = *popped;

@@ -189,7 +189,10 @@ void Core::ForgetUses(PodId id) {
 }
 
 void Core::ResizeHold(Reservation::Place& place) {
-  if (place.left.empty()) return state_.RemovePod(std::exchange(place.hold, {}));
+  if (place.left.empty()) {
+    if (backfill_ != nullptr) backfill_->Forget(place.hold);
+    return state_.RemovePod(std::exchange(place.hold, {}));
+  }
   const cluster::Pod& hold = state_.pod(place.hold);
   cluster::HoldShape shape{hold.name, hold.uid.substr(cluster::kHoldUid.size()), place.asked.node,
                            state_.class_of(place.hold).spec};
@@ -313,6 +316,7 @@ void Core::MakeHolds(Reservation& reservation) {
       shape.like = state_.class_of(reservation.users.begin()->first).spec;
     }
     place.hold = state_.AddPod(cluster::MakeHold(shape, place.left, state_.resources()));
+    if (backfill_ != nullptr) backfill_->times().NoteHold(place.hold, reservation.ends);
   }
 }
 
