@@ -106,6 +106,41 @@ TEST_F(DriverRoomTest, NobodyTakesTheRoomThatIsBeingMade) {
   EXPECT_EQ(harness_.plans().size(), 1u);
 }
 
+TEST_F(DriverRoomTest, WaitsForVictimsThatTakeTheirTime) {
+  Node("a", "8");
+  Node("b", "8");
+  PodBuilder slow("slow");
+  slow.Asks("cpu", "8").On("a");
+  harness_.Pod(slow);
+  harness_.Pod(PodBuilder("other").Asks("cpu", "8").Priority(5).On("b"));
+  Driver(10);
+  harness_.ScheduleAndBind();
+  ASSERT_THAT(harness_.evictions(), ElementsAre("slow"));
+  k8s::Pod leaving = slow.Preempted();
+  leaving.meta.deleted = harness_.now() + Duration::Minutes(2);
+  harness_.Pod(leaving);
+  harness_.Pass(Duration::Seconds(60));
+  EXPECT_EQ(harness_.plans().size(), 1u) << "nobody else is asked to go";
+  harness_.PodGone("slow");
+  harness_.Pod(PodBuilder("thief").Asks("cpu", "2").Priority(10));
+  harness_.Pass(Duration::Seconds(60));
+  EXPECT_EQ(harness_.NodeOf("driver"), "a");
+  EXPECT_EQ(harness_.NodeOf("thief"), "");
+  EXPECT_EQ(UsedOn("a"), 7);
+}
+
+TEST_F(DriverRoomTest, ADriverThatHasLostItsPlaceHoldsNothing) {
+  Formed();
+  harness_.Pod(PodBuilder("other").Asks("cpu", "2"));
+  harness_.NodeGone("a");
+  harness_.PodGone("driver");
+  Node("b", "6");
+  Driver(0);
+  harness_.Pass(Duration::Seconds(20));
+  EXPECT_EQ(harness_.NodeOf("other"), "b");
+  EXPECT_EQ(UsedOn("b"), 2) << "there is no room for the driver and all of its executors";
+}
+
 TEST_F(DriverRoomTest, EvictsNobodyForNothing) {
   Node("a", "6");
   Guest("guest", "a", "6");
