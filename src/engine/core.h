@@ -197,6 +197,8 @@ class Core {
   void ConcludeInDomains(const Aspirants& who, const GangDomains& domains, GangPlanner& planner,
                          GangPlan& plan);
   bool CountInDomains(const Aspirants& who, Symbol key, GangPlanner& planner, GangPlan& plan);
+  void NameWhatIsScarce(const Aspirants& who, const GangDomains& domains, GangPlanner& planner,
+                        GangPlan& plan);
   // What is known of a plan without places, for who explains it.
   void Explain(std::span<const cluster::PodId> members, GangPlanner& planner, const GangPlan& plan,
                GangInquiry& inquiry);

@@ -119,7 +119,11 @@ void Core::ConcludeInDomains(const Aspirants& who, const GangDomains& domains, G
     plan.bound = GangBound{.by = {}, .together = domains.key};
     return;
   }
-  if (!domains.pinned && CountInDomains(who, domains.key, planner, plan)) return;
+  if (!domains.pinned && CountInDomains(who, domains.key, planner, plan)) {
+    // What all of them together have too little of need not be what each of them has.
+    if (plan.bound->by.size() > 1) NameWhatIsScarce(who, domains, planner, plan);
+    return;
+  }
   bool impossible = domains.all.size() <= kMostSearched, counted = true;
   for (std::size_t i = 0; i < std::min(domains.all.size(), kMostSearched); ++i) {
     const Placer::Confinement confinement(placer_, domains.all[i]);
@@ -142,6 +146,20 @@ void Core::ConcludeInDomains(const Aspirants& who, const GangDomains& domains, G
   }
   plan.answer = GangAnswer::kImpossible;
   plan.none_is_enough = counted;
+  if (counted) NameWhatIsScarce(who, domains, planner, plan);
+}
+
+void Core::NameWhatIsScarce(const Aspirants& who, const GangDomains& domains, GangPlanner& planner,
+                            GangPlan& plan) {
+  for (std::size_t i = 0; i < std::min(plan.domains.size(), GangPlan::kMostNamed); ++i) {
+    GangPlan::Domain& domain = plan.domains[i];
+    const auto is_it = [&](const Confines& one) { return one.value == domain.value; };
+    const auto where = std::find_if(domains.all.begin(), domains.all.end(), is_it);
+    const Placer::Confinement confinement(placer_, *where);
+    std::vector<std::pair<PodId, std::size_t>> by_kind;
+    GangBound bound = CountFor(planner.LargestFirst(who.ready), by_kind).Tightest();
+    if (bound.most < who.needed) domain.by = std::move(bound.by);
+  }
 }
 
 // One count over all domains says it best, if it shows anything.

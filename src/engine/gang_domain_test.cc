@@ -74,6 +74,17 @@ TEST_F(GangDomainTest, TheFullestDomainThatHasRoomIsTaken) {
   EXPECT_EQ(Racks(), (std::multiset<char>{'b', 'b', 'b', 'b'}));
 }
 
+// Both have room for two such members, and one of them nothing beside.
+TEST_F(GangDomainTest, WhatIsLeftOverIsCountedInCpusAsWell) {
+  Node("a1", "a", "8");
+  Node("b1", "b", "8");
+  harness_.Pod(PodBuilder("other").Asks("cpu", "2").On("b1"));
+  Group(2);
+  Members(2, "3");
+  harness_.ScheduleAndBind();
+  EXPECT_EQ(Racks(), (std::multiset<char>{'b', 'b'}));
+}
+
 TEST_F(GangDomainTest, RoomForAllComesBeforeRoomForThoseThatMust) {
   for (const char* name : {"a1", "b1", "b2"}) Node(name, std::string(1, name[0]));
   Group(2);
@@ -155,6 +166,22 @@ TEST_F(GangDomainTest, EachDomainIsSearchedThroughAndFoundOrProvenImpossible) {
   harness_.Schedule();
   EXPECT_EQ(Racks().size(), 0U);
   EXPECT_THAT(harness_.Why("m0"), HasSubstr("Impossible now"));
+}
+
+TEST_F(GangDomainTest, WhereDomainsLackDifferentThingsEachIsSaid) {
+  const auto node = [&](const std::string& name, const std::string& cpu, const std::string& pods) {
+    harness_.Node(NodeBuilder(name)
+                      .Has("cpu", cpu)
+                      .Has("memory", "64Gi")
+                      .Has("pods", pods)
+                      .Label(kRack, name.substr(0, 1)));
+  };
+  node("a1", "2", "110");
+  node("b1", "8", "1");
+  Group(3);
+  Members(3);
+  harness_.Schedule();
+  EXPECT_THAT(harness_.Why("m0"), HasSubstr(", 2 fit (a: 2 of 3 by cpu, b: 1 of 3 by pods); "));
 }
 
 TEST_F(GangDomainTest, WithoutTheLabelThereIsNoDomain) {

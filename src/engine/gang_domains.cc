@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -34,24 +35,34 @@ std::optional<Symbol> DomainOfPlaced(const cluster::State& state, const cluster:
   return most->first;
 }
 
+// What is scarce where there are such pods: devices, then CPU.
+cluster::ResourceId MainResource(std::span<const cluster::ResourceAmount> requests) {
+  for (const cluster::ResourceAmount& entry : requests) {
+    if (entry.id.index >= cluster::kFirstScalar && entry.amount > 0) return entry.id;
+  }
+  return cluster::kCpu;
+}
+
 // Where all of them have room, by what the largest asks for, it is taken where least is left over;
 // then come those with room for as many as must start, and the others, the most room first.
 void OrderDomains(const cluster::State& state, const Aspirants& who, PodId largest,
                   std::vector<Confines>& domains) {
   constexpr std::size_t kPlenty = 1'000'000;  // on a node; keeps the sums small
   const auto& takes = state.class_of(largest).requests;
-  const auto room_in = [&](const Confines& domain) {
-    std::size_t room = 0;
-    for (const NodeRow row : domain.rows) room += std::min(RoomOn(state, row, takes), kPlenty);
-    return room;
-  };
-  using Rank = std::tuple<int, std::int64_t, std::string_view>;
+  const cluster::ResourceId main = MainResource(takes);
+  using Rank = std::tuple<int, std::int64_t, std::int64_t, std::string_view>;
   std::vector<std::pair<Rank, Confines>> ranked;
   for (Confines& domain : domains) {
-    const std::size_t room = room_in(domain);
+    std::size_t room = 0;
+    std::int64_t free = 0;
+    for (const NodeRow row : domain.rows) {
+      room += std::min(RoomOn(state, row, takes), kPlenty);
+      free = cluster::SaturatingAdd(free, FreeOn(state, row, main));
+    }
     const int order = room >= who.ready.size() ? 0 : room >= who.needed ? 1 : 2;
-    const auto left = static_cast<std::int64_t>(room);
-    ranked.emplace_back(Rank(order, order == 0 ? left : -left, state.words().Text(domain.value)),
+    const std::int64_t sign = order == 0 ? 1 : -1;
+    ranked.emplace_back(Rank(order, sign * static_cast<std::int64_t>(room), sign * free,
+                             state.words().Text(domain.value)),
                         std::move(domain));
   }
   std::sort(ranked.begin(), ranked.end(),

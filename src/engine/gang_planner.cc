@@ -50,13 +50,14 @@ std::string HowMany(const cluster::State& state, const cluster::Gang& gang, std:
   std::string text = fmt::format("{} fit", plan.fitting);
   if (HasSubGroups(gang)) text += fmt::format(" in {} of them", plan.sub_groups);
   if (plan.domains.empty() || plan.pinned) return text;
-  // More would be of no use to a reader.
-  constexpr std::size_t kMostNamed = 8;
   std::vector<std::string> named;
   for (const GangPlan::Domain& domain : plan.domains) {
-    if (named.size() == kMostNamed) break;
-    named.push_back(
-        fmt::format("{}: {} of {}", state.words().Text(domain.value), domain.fitting, needed));
+    if (named.size() == GangPlan::kMostNamed) break;
+    std::vector<std::string_view> scarce;
+    for (const cluster::ResourceId id : domain.by) scarce.push_back(state.resources().Name(id));
+    named.push_back(fmt::format("{}: {} of {}{}{}", state.words().Text(domain.value),
+                                domain.fitting, needed, scarce.empty() ? "" : " by ",
+                                fmt::join(scarce, " and ")));
   }
   const std::size_t others = plan.domains.size() - named.size();
   if (others > 0) named.push_back(fmt::format("{} others no more", others));

@@ -41,8 +41,10 @@ struct GangPlan {
   struct Domain {
     Symbol value;
     std::size_t fitting = 0;
+    std::vector<cluster::ResourceId> by = {};  // what there is too little of, where that is counted
   };
   std::vector<Domain> domains = {};
+  static constexpr std::size_t kMostNamed = 8;  // more would be of no use to a reader
   bool pinned = false;          // there is one only, that of the members that have a place
   bool none_is_enough = false;  // a count shows of each domain that it is impossible there
 };

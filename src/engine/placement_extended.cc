@@ -61,6 +61,7 @@ Placement Placer::ChooseAmong(const framework::Profile& profile, PodId pod,
                               const std::map<std::string, std::int64_t>& scores,
                               std::span<const NodeRow> failed) {
   Placement placement;
+  if (confines_ != nullptr) std::erase_if(rows, [this](NodeRow row) { return !MayUse(row); });
   failed_ = failed;
   WithPrepared(profile, pod, [&](PreparedClass& prepared) {
     if (!prepared.outcome().ok()) return;
