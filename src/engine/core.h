@@ -45,6 +45,7 @@ class Core {
   [[nodiscard]] cluster::PodId decided() const { return decided_; }
   void Advance(Time now);
   [[nodiscard]] Time NextWake() const;
+  [[nodiscard]] Time NextRelease() const;
   std::vector<Action> TakeActions() { return std::exchange(actions_, {}); }
 
   [[nodiscard]] const cluster::State& state() const { return state_; }

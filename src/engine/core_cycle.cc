@@ -388,6 +388,17 @@ Time Core::NextWake() const {
   return std::min({wake, evictions_.NextWake(), group_conditions_.NextWrite()});
 }
 
+Time Core::NextRelease() const {
+  Time next = kNever;
+  for (const auto& [key, reservation] : reservations_.all()) {
+    if (reservation.over()) continue;
+    const bool to_come = reservation.stage == ReservationStage::kPlanned;
+    next = std::min(next, to_come ? reservation.begins : reservation.ends);
+  }
+  const bool held = backfill_ != nullptr && backfill_->HoldsSomebody();
+  return held ? std::min(next, backfill_->NextWake()) : next;
+}
+
 // ---- actions ----
 
 PodRef Core::RefTo(PodId id) const {

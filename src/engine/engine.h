@@ -46,6 +46,9 @@ class Engine {
   // Lets time pass: back-offs end, deadlines are met.
   void Advance(Time now);
   [[nodiscard]] Time NextWake() const;
+  // When something comes by itself that may let waiting pods start: a reservation begins or ends,
+  // or a promise for which somebody is held back moves. kNever: nothing does.
+  [[nodiscard]] Time NextRelease() const;
   // What is to be done since the last call, in order.
   [[nodiscard]] std::vector<Action> TakeActions();
 

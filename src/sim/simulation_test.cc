@@ -194,6 +194,74 @@ steps:
 )";
 }
 
+// Profiles that go by the clock.
+std::optional<TextFile> TimedConfig() {
+  return TextFile{"config.yaml", R"(apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- schedulerName: default-scheduler
+  plugins: {multiPoint: {enabled: [{name: BackfillScoring}, {name: ResourceReservation}]}}
+)"};
+}
+
+constexpr const char* kReservedNode = R"(apiVersion: v1
+kind: Node
+metadata: {name: node}
+status: {allocatable: {cpu: "4", memory: 8Gi, pods: "10"}}
+---
+apiVersion: scheduling.kubenexus.io/v1alpha1
+kind: ResourceReservation
+metadata: {name: nobody}
+spec: {resources: {cpu: "4"}, duration: 10m}
+)";
+
+TEST(Simulate, GoesOnUntilAReservationEndsThatSomebodyWaitsFor) {
+  SimulationRequest request = RequestFor(std::string(kReservedNode) + R"(---
+apiVersion: v1
+kind: Pod
+metadata: {name: waits}
+spec: {containers: [{name: c, resources: {requests: {cpu: "1"}}}]}
+)");
+  request.config = TimedConfig();
+  const auto result = Simulate(request);
+  ASSERT_TRUE(result.ok()) << result.error().ToString();
+  EXPECT_TRUE(result->settled);
+  EXPECT_GE(result->ended, Duration::Minutes(10));
+  EXPECT_EQ(result->pods.at(0).node, "node");
+}
+
+TEST(Simulate, DoesNotWaitForAReservationThatNobodyWaitsFor) {
+  SimulationRequest request = RequestFor(kReservedNode);
+  request.config = TimedConfig();
+  const auto result = Simulate(request);
+  ASSERT_TRUE(result.ok()) << result.error().ToString();
+  EXPECT_TRUE(result->settled);
+  EXPECT_LT(result->ended, Duration::Minutes(1));
+}
+
+TEST(Simulate, GoesOnWhileSomebodyIsHeldBackForAPromiseThatMoves) {
+  const auto pod = [](const char* name, const char* cpu, const char* expected,
+                      std::string_view more) {
+    return fmt::format(
+        "---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: {}\n  annotations: "
+        "{{scheduling.kubenexus.io/expected-duration: {}{}}}\n"
+        "spec: {{containers: [{{name: c, resources: {{requests: {{cpu: \"{}\"}}}}}}]}}\n",
+        name, expected, more, cpu);
+  };
+  // What runs has said 10 minutes and runs on.
+  SimulationRequest request = RequestFor(
+      "apiVersion: v1\nkind: Node\nmetadata: {name: node}\n"
+      "status: {allocatable: {cpu: \"8\", memory: 8Gi, pods: \"10\"}}\n" +
+      pod("a-runs", "6", "10m", "") + pod("b-large", "8", "5m", "") +
+      pod("c-held", "2", "15m", ", sim.kubenexus.io/run-for: 1m"));
+  request.config = TimedConfig();
+  const auto result = Simulate(request);
+  ASSERT_TRUE(result.ok()) << result.error().ToString();
+  EXPECT_TRUE(result->settled);
+  EXPECT_EQ(result->pods.at(1).node, "");
+  EXPECT_EQ(result->pods.at(2).phase, "Succeeded");
+}
+
 TEST(Simulate, MakesThingsInTheOrderOfTheVariant) {
   SimulationRequest request = RequestFor(R"(scenario: orders
 why: w
