@@ -30,7 +30,8 @@ std::string Some(const std::vector<std::string>& names) {
   return text;
 }
 
-std::vector<std::string> HelpFor(const GangInquiry& gang) {
+// `by_number`: it is the number of pods that decides whether the gang starts, not of its parts.
+std::vector<std::string> HelpFor(const GangInquiry& gang, bool by_number) {
   std::vector<std::pair<std::size_t, std::string>> sized;
   if (!gang.pods.empty()) {
     sized.emplace_back(gang.pods.size(),
@@ -47,7 +48,8 @@ std::vector<std::string> HelpFor(const GangInquiry& gang) {
   std::vector<std::string> help;
   for (auto& [size, text] : sized) help.push_back(std::move(text));
   // Only who runs the gang knows whether it can do with less.
-  if (gang.fitting > 0 && gang.fitting < gang.needed) {
+  const bool decides = by_number && gang.placed + gang.needed <= gang.minimum;
+  if (decides && gang.fitting > 0 && gang.fitting < gang.needed) {
     const std::size_t minimum = gang.minimum - (gang.needed - gang.fitting);
     help.push_back(fmt::format("a minimum of {} instead of {}", minimum, gang.minimum));
   }
@@ -122,7 +124,8 @@ std::optional<Explanation> Explain(engine::Engine& engine, std::string_view name
   explanation.gang = engine.InquireGang(uid);
   if (explanation.gang) {
     explanation.message = explanation.gang->message;
-    explanation.help = HelpFor(*explanation.gang);
+    const cluster::Gang& gang = state.gangs().Get(state.gang_of(pod));
+    explanation.help = HelpFor(*explanation.gang, gang.min_sub_groups.empty());
     return explanation;
   }
   // What it says about its gang cannot be read: no node has a say before that is mended.

@@ -56,6 +56,24 @@ TEST_F(ExplanationTest, OfAGangThatDoesNotFit) {
   EXPECT_EQ(Text("default/train"), expected);
 }
 
+// Fewer pods would not do where it is sub-groups that are too few.
+TEST_F(ExplanationTest, OfAGangOfWhichTooFewSubGroupsFit) {
+  const std::string ours = "pod-group.scheduling.kubenexus.io/";
+  for (const char* name : {"x0", "x1", "y0", "y1"}) {
+    harness_.Pod(PodBuilder(name)
+                     .Asks("cpu", "3")
+                     .Label(ours + "name", "train")
+                     .Label(ours + "min-available", "2")
+                     .Label(ours + "sub-group", std::string(1, name[0]))
+                     .Label(ours + "sub-group-min-available", "2")
+                     .Label(ours + "min-sub-groups", "2"));
+  }
+  const std::string text = Text("train");
+  EXPECT_THAT(text, ::testing::HasSubstr("needs 4 pods at once in 2 whole sub-groups, 2 fit in 1"));
+  EXPECT_THAT(text, ::testing::HasSubstr("2 more nodes like a"));
+  EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("a minimum of")));
+}
+
 TEST_F(ExplanationTest, OfAGangThatMissesMembers) {
   Gang(1, 2, "4");
   EXPECT_EQ(Text("train"),
