@@ -171,7 +171,9 @@ def _most(cell, nodes):
                     rest = tuple(have - use for have, use in zip(left, used))
                     grown.append((counts + (count,), rest))
             out = grown
-        return [counts for counts, _ in out]
+        # All who want a port want the same one.
+        wants_port = [i for i, kind in enumerate(kinds) if kind.port]
+        return [counts for counts, _ in out if sum(counts[i] for i in wants_port) <= 1]
 
     @lru_cache(maxsize=None)
     def best(index, left, taken):
