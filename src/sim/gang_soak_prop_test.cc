@@ -52,9 +52,11 @@ class GangLife {
  private:
   struct Gang {
     int members = 0, minimum = 0, cpus = 0;
+    bool in_pairs = false;  // its members start two by two
   };
   struct Progress {
     int made = 0, started = 0, waiting = 0;
+    std::map<std::string, int> pairs;  // how many of each have started
   };
 
   // Two bindings of a wave fail.
@@ -76,6 +78,11 @@ class GangLife {
       gang.minimum = random_.Chance(70) ? gang.members : 2 + gang.members / 2;
       gang.minimum = std::min(gang.minimum, gang.members);
       gang.cpus = 1 << random_.Below(3);
+      gang.in_pairs = gangs_.size() % 5 == 0;
+      if (gang.in_pairs) {
+        gang.members += gang.members % 2;
+        gang.minimum += gang.minimum % 2;
+      }
       cpus += gang.members * gang.cpus;
       const std::string run_for = fmt::format("{}s", 20 + random_.Below(60));
       for (int i = 0; i < gang.members; ++i) {
@@ -84,11 +91,19 @@ class GangLife {
             {std::string(k8s::names::kGangMinAvailable), std::to_string(gang.minimum)},
             {std::string(k8s::names::kGangName), name}};
         pod.meta.annotations = {{std::string(scenario::kRunFor), run_for}};
+        if (gang.in_pairs) PutIntoPair(i / 2, pod);
         pods.push_back(std::move(pod));
       }
     }
     for (std::size_t i = pods.size(); i > 1; --i) std::swap(pods[i - 1], pods[random_.Below(i)]);
     return pods;
+  }
+
+  static void PutIntoPair(int pair, k8s::Pod& pod) {
+    auto& annotations = pod.meta.annotations;
+    annotations.emplace_back(k8s::names::kGangSubGroup, std::to_string(pair));
+    annotations.emplace_back(k8s::names::kGangSubGroupMinAvailable, "2");
+    std::sort(annotations.begin(), annotations.end());
   }
 
   void Pass(Duration time) {
@@ -115,7 +130,9 @@ class GangLife {
       if (pod->meta.deleted) continue;
       ++gang.made;
       ++(waits ? gang.waiting : gang.started);
-      if (!waits) ++started;
+      if (waits) continue;
+      ++started;
+      if (gangs_[name].in_pairs) ++gang.pairs[PairOf(*pod)];
     }
     for (const auto& [name, gang] : progress) {
       const Gang& wanted = gangs_[name];
@@ -125,16 +142,27 @@ class GangLife {
     LookForIdleRoom(progress, free, started);
   }
 
+  static std::string PairOf(const k8s::Pod& pod) {
+    for (const auto& [key, value] : pod.meta.annotations) {
+      if (key == k8s::names::kGangSubGroup) return value;
+    }
+    return {};
+  }
+
   void LookForHalves(const std::map<std::string, Progress>& progress) {
     for (const auto& [name, gang] : progress) {
-      const bool half = gang.started > 0 && gang.started < gangs_[name].minimum;
-      if (!half) {
-        half_since_.erase(name);
-      } else if (cluster_.now() - half_since_.try_emplace(name, cluster_.now()).first->second >
-                 kPatience) {
-        complaint_ =
-            fmt::format("{}: {} of {} members started", name, gang.started, gangs_[name].minimum);
-      }
+      LookForHalf(name, gang.started, gangs_[name].minimum);
+      for (const auto& [pair, started] : gang.pairs) LookForHalf(name + "/" + pair, started, 2);
+    }
+  }
+
+  void LookForHalf(const std::string& name, int started, int minimum) {
+    const bool half = started > 0 && started < minimum;
+    if (!half) {
+      half_since_.erase(name);
+    } else if (cluster_.now() - half_since_.try_emplace(name, cluster_.now()).first->second >
+               kPatience) {
+      complaint_ = fmt::format("{}: {} of {} members started", name, started, minimum);
     }
   }
 
