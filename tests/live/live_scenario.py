@@ -1,14 +1,18 @@
 """Plays a scenario file (docs/scenarios.md) on a real API server, where time is real.
 
 There are no kubelets: a pod that has a node counts as running, and its run_for begins then. What a
-scenario lets pass is cut short, since nothing but the scheduler does anything meanwhile. How often
-a pod was tried, and that something does not happen earlier, depends on times that are not ours
-here, and is not looked at.
+scenario lets pass is cut short, since nothing but the scheduler does anything meanwhile; where the
+scheduler itself goes by the clock (promised starts, reservations) a scenario is played as it is, or
+not at all if that takes too long. How often a pod was tried, and that something does not happen
+earlier, depends on times that are not ours here, and is not looked at.
+
+Of the variants of a scenario one is played: the first value of each, and the last order.
 """
 
 import datetime
 import fnmatch
 import json
+import random
 import re
 import time
 
@@ -17,25 +21,32 @@ LONGEST_PAUSE = 7
 SETTLED_AFTER = 1
 LONGEST_HOLD = 1
 SHORTEST_WITHIN = 5  # where it is to be true soon
+LONGEST_PLAY = 20  # of a scenario that goes by the clock, what it lets pass
+LONGEST_WITHIN = 30  # and by when something is to be true there
+BY_THE_CLOCK = ("BackfillScoring", "ResourceReservation")
 STEPS = {"create", "delete", "expect", "run_for", "settle", "cordon", "uncordon", "bind",
          "restart_scheduler", "update_node"}
-CREATED = {"pod", "namespace", "count", "first", "labels", "annotations", "requests", "limits",
-           "image", "host_ports", "node_selector", "affinity", "tolerations", "priority_class",
-           "scheduler", "node", "gates", "spec", "object", "objects", "run_for"}
+CREATED = {"pod", "namespace", "count", "first", "order", "every", "labels", "annotations",
+           "requests", "limits", "image", "host_ports", "node_selector", "affinity",
+           "tolerations", "priority_class", "scheduler", "node", "gates", "spec", "object",
+           "objects", "run_for"}
 SELECTED = {"pod", "labels", "namespace"}
-EXPECTED = SELECTED | {"within", "for", "count", "placed", "pending", "running", "on", "not_on",
-                       "nominated", "scheduled", "reason", "message", "message_contains",
-                       "message_prefix", "evictions", "events", "spread", "attempts",
-                       "not_before"}
+EXPECTED = SELECTED | {"within", "for", "count", "placed", "pending", "running", "succeeded",
+                       "on", "not_on", "nominated", "scheduled", "reason", "message",
+                       "message_contains", "message_prefix", "evictions", "events", "spread",
+                       "attempts", "not_before"}
 UPDATED = {"node", "labels", "remove_labels", "taints", "allocatable"}
-KINDS = {"Pod", "Node", "Namespace", "PriorityClass", "PodDisruptionBudget", "Service"}
+RESERVATIONS = ("/apis/scheduling.kubenexus.io/v1alpha1/namespaces/default/"
+                "resourcereservations")
+KINDS = {"Pod", "Node", "Namespace", "PriorityClass", "PodDisruptionBudget", "Service",
+         "ResourceReservation"}
 WITHOUT_NAMESPACE = {"Node", "Namespace", "PriorityClass"}
 UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
 
 
 def why_not(scenario):
     """What a scenario needs and only the embedded cluster has; "" if it can be played."""
-    extra = set(scenario) - {"scenario", "why", "config", "cluster", "steps"}
+    extra = set(scenario) - {"scenario", "why", "seed", "config", "cluster", "steps"}
     cluster = scenario.get("cluster", {})
     extra |= set(cluster) - {"nodes", "objects"}
     for node in cluster.get("nodes", []):
@@ -48,11 +59,61 @@ def why_not(scenario):
         extra |= set(step) - STEPS
         extra |= set(step.get("restart_scheduler", {}))
         extra |= set(step.get("create", {})) - CREATED
-        extra |= set(step.get("delete", {})) - SELECTED
+        extra |= set(step.get("delete", {})) - SELECTED - {"reservation"}
+        if seconds(create.get("every", 0)) * create.get("count", 1) > LONGEST_PAUSE:
+            extra.add("a create that takes too long")
         extra |= set(step.get("expect", {})) - EXPECTED
         extra |= set(step.get("update_node", {})) - UPDATED
     extra |= {item["kind"] for item in made} - KINDS
+    if goes_by_the_clock(scenario):
+        waits = [step.get("run_for", 0) for step in scenario["steps"]]
+        waits += [step["expect"].get("for", 0) for step in scenario["steps"] if "expect" in step]
+        if sum(map(seconds, waits)) > LONGEST_PLAY:
+            extra.add("waits that are too long")
+        if any(seconds(step.get("expect", {}).get("within", 0)) > LONGEST_WITHIN
+               for step in scenario["steps"]):
+            extra.add("something that comes too late")
     return ", ".join(sorted(extra))
+
+
+def goes_by_the_clock(scenario):
+    return any(name in scenario.get("config", "") for name in BY_THE_CLOCK)
+
+
+def needs_reservations(scenario):
+    return "ResourceReservation" in scenario.get("config", "")
+
+
+def in_variant(scenario):
+    """The scenario with values in the stead of the names of its variants."""
+    scenario = dict(scenario)
+    values = {name: each[-1] if name == "order" else each[0]
+              for name, each in scenario.pop("variants", {}).items()}
+    return substituted(scenario, values) if values else scenario
+
+
+def substituted(value, values, key=""):
+    if isinstance(value, dict):
+        return {name: substituted(item, values, name) for name, item in value.items()}
+    if isinstance(value, list):
+        return [substituted(item, values) for item in value]
+    if not isinstance(value, str) or "$" not in value:
+        return value
+
+    def result(match):
+        name, factor, summand = match.group(1) or match.group(4), match.group(2), match.group(3)
+        if name not in values:
+            return match.group(0)
+        if not factor and not summand:
+            return str(values[name])
+        number = int(values[name])
+        if factor:
+            by = int(factor[1:])
+            number = {"*": number * by, "/": number // by, "%": number % by}[factor[0]]
+        return str(number + int(summand or 0))
+    text = re.sub(r"\$(?:\(([a-z]\w*)([*/%]\d+)?([+-]\d+)?\)|([a-z]\w*))", result, value)
+    # What was a number and what a text is not known any more.
+    return int(text) if key in ("count", "first", "seed") and text.isdigit() else text
 
 
 def seconds(text):
@@ -73,7 +134,12 @@ def each(entry):
     """What an entry with a count stands for, one after the other."""
     entry = dict(entry)
     count, first = entry.pop("count", 1), entry.pop("first", 1)
-    return [numbered(entry, i) for i in range(first, first + count)]
+    numbers, order = list(range(first, first + count)), entry.pop("order", "forwards")
+    if order == "backwards":
+        numbers.reverse()
+    if order == "shuffled":
+        random.Random(count).shuffle(numbers)
+    return [numbered(entry, i) for i in numbers]
 
 
 def node_object(node):
@@ -151,6 +217,7 @@ class LiveScenario:
 
     def __init__(self, plane, scenario, restart):
         self._plane, self._scenario, self._restart = plane, scenario, restart
+        self._as_it_is = goes_by_the_clock(scenario)
         self._begin = None
         self._made = []  # paths of what is neither a pod nor a node
         # Those that were made stay: without controllers a namespace cannot end.
@@ -187,7 +254,9 @@ class LiveScenario:
     # ---- steps ----
 
     def _create(self, what):
+        gap = seconds(what.get("every", 0))
         for one in each(what):
+            time.sleep(gap)
             if "pod" in one:
                 pod = pod_object(one)
                 if "run_for" in one:
@@ -217,6 +286,11 @@ class LiveScenario:
             self._made.append(f"{path}/{item['metadata']['name']}")
 
     def _delete(self, what):
+        if "reservation" in what:
+            path = f"{RESERVATIONS}/{what['reservation']}"
+            self._made.remove(path)
+            self._plane.request("DELETE", path)
+            return
         for pod in self._select(what):
             meta = pod["metadata"]
             self._plane.request("DELETE", f"/api/v1/namespaces/{meta['namespace']}/pods/"
@@ -256,7 +330,8 @@ class LiveScenario:
         self._restart()
 
     def _run_for(self, duration):
-        end = time.monotonic() + min(seconds(duration), LONGEST_PAUSE)
+        span = seconds(duration)
+        end = time.monotonic() + (span if self._as_it_is else min(span, LONGEST_PAUSE))
         while time.monotonic() < end:
             self._let_pods_end()
             time.sleep(0.1)
@@ -288,7 +363,8 @@ class LiveScenario:
             time.sleep(0.05)
         if complaint:
             return complaint
-        end = time.monotonic() + min(seconds(what.get("for", 0)), LONGEST_HOLD)
+        span = seconds(what.get("for", 0))
+        end = time.monotonic() + (span if self._as_it_is else min(span, LONGEST_HOLD))
         while time.monotonic() < end:
             if complaint := self._complaint(what):
                 return f"for a while it held, but then {complaint}"
@@ -317,7 +393,10 @@ class LiveScenario:
         pods = self._select(what)
         placed = [pod for pod in pods if pod["spec"].get("nodeName")]
         pending = [pod for pod in pods if not pod["spec"].get("nodeName")]
-        counts = {"count": pods, "placed": placed, "running": placed, "pending": pending}
+        ended = [pod for pod in pods if pod["status"].get("phase") == "Succeeded"]
+        running = [pod for pod in placed if pod not in ended]
+        counts = {"count": pods, "placed": placed, "running": running, "succeeded": ended,
+                  "pending": pending}
         for key, those in counts.items():
             if key in what and not in_range(len(those), what[key]):
                 return f"{key} is {len(those)}"

@@ -5,19 +5,22 @@ import pathlib
 import signal
 import subprocess
 import sys
+import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "control_plane"), str(ROOT / "tests" / "live")]
 
 from control_plane import PROGRAM, ControlPlane  # noqa: E402
-from live_scenario import LiveScenario, why_not  # noqa: E402
+import pod_group_kinds as kinds  # noqa: E402
+from live_scenario import (LiveScenario, in_variant, needs_reservations,  # noqa: E402
+                           why_not)
 from live_test import Scheduler  # noqa: E402
 
 # All that can be played on a server without kubelets and controllers, of these; of the others
 # there are too many for the time that there is.
-AREAS = ["gangs", "gang_preemption", "taints", "ports", "spread"]
-AT_LEAST = 30
+AREAS = ["gangs", "gang_preemption", "backfill", "reservations", "taints", "ports", "spread"]
+AT_LEAST = 60
 
 
 def read(files):
@@ -31,15 +34,18 @@ class Scenarios(unittest.TestCase):
     def setUpClass(cls):
         cls.plane = cls.enterClassContext(
             ControlPlane("--without=kube-scheduler,kube-controller-manager"))
+        kinds.define_reservations(cls.plane)
 
     def play(self, scenario):
         config = self.plane.folder / "scenario-config.yaml"
+        # kube-scheduler itself has no right to reservations.
+        who = "kubeconfig" if needs_reservations(scenario) else "kube-scheduler.kubeconfig"
         config.write_text(
             scenario.get("config", "apiVersion: kubescheduler.config.k8s.io/v1\n"
                                    "kind: KubeSchedulerConfiguration\n")
-            + f"clientConnection: {{kubeconfig: {self.plane.folder}/kube-scheduler.kubeconfig}}\n"
+            + f"clientConnection: {{kubeconfig: {self.plane.folder}/{who}}}\n"
             + "leaderElection: {leaderElect: false}\n", "utf-8")
-        scheduler = Scheduler(self.plane, f"--config={config}")
+        scheduler = Scheduler(self.plane, f"--config={config}", kubeconfig=self.plane.folder / who)
 
         def restart():
             scheduler.end(signal.SIGKILL)
@@ -56,14 +62,16 @@ class Scenarios(unittest.TestCase):
     def test_what_holds_in_memory_holds_on_a_real_server(self):
         files = [file for area in AREAS
                  for file in sorted((ROOT / "tests" / "scenarios" / area).glob("*.yaml"))]
-        played = 0
+        played, begin = 0, time.monotonic()
         for file, scenario in read(files):
+            scenario = in_variant(scenario)
             if why_not(scenario):
                 continue
             with self.subTest(file=str(file.relative_to(ROOT))):
                 self.play(scenario)
             played += 1
-        print(f"{played} of {len(files)} scenarios in {', '.join(AREAS)} played")
+        print(f"{played} of {len(files)} scenarios in {', '.join(AREAS)} played "
+              f"in {time.monotonic() - begin:.0f} s")
         self.assertGreaterEqual(played, AT_LEAST)
 
 
