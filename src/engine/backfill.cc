@@ -229,6 +229,17 @@ void Backfill::Forget(cluster::GangId gang) {
   Drop([&](const Promise& promise) { return promise.gang == gang; });
 }
 
+std::vector<PodId> Backfill::ForgetNode(NodeRow row) {
+  std::vector<PodId> owners;
+  Drop([&](const Promise& promise) {
+    const bool is_there = std::any_of(promise.places.begin(), promise.places.end(),
+                                      [&](const auto& place) { return place.second == row; });
+    if (is_there) owners.push_back(promise.pod);
+    return is_there;
+  });
+  return owners;
+}
+
 Time Backfill::NextStart() const {
   Time next = kNever;
   for (const Promise& promise : promises_) {

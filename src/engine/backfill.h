@@ -101,6 +101,8 @@ class Backfill {
   // The pod, or the gang, is not there any more; another may get its id.
   void Forget(cluster::PodId pod);
   void Forget(cluster::GangId gang);
+  // The node goes. Gives those who were promised a place on it, and are promised nothing now.
+  std::vector<cluster::PodId> ForgetNode(cluster::NodeRow row);
   // When a start has been promised that did not come.
   [[nodiscard]] Time NextWake() const;
   // Whose start did not come; they are not named again for a while.

@@ -66,6 +66,10 @@ void Core::OnNodeDeleted(const std::string& name, Time now) {
   const cluster::NodeRow row = state_.nodes().Find(name);
   if (!row.valid() || !state_.nodes().has_node(row)) return;
   YieldHolds(row, true);
+  if (backfill_ != nullptr) {
+    // They are promised another start when they are tried.
+    for (const PodId id : backfill_->ForgetNode(row)) queue_.Activate(id, now);
+  }
   const cluster::NodeChange change = state_.RemoveNode(row);
   ClusterEvent event;
   event.kind = EventKind::kNodeDelete;
