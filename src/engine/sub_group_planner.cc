@@ -59,8 +59,10 @@ GangPlan SubGroupPlanner::Try(GangId id, std::span<const PodId> ready, bool fewe
   state_.Rollback(mark);
   plan.fitting = plan.places.size();
   plan.places.clear();
-  if (!plan.blocked.valid())
+  if (!plan.blocked.valid()) {
+    plan.blocked = ready.front();
     plan.refusal.message = "too few of a role are in sub-groups that can start.";
+  }
   return plan;
 }
 
