@@ -72,7 +72,7 @@ BeneficiaryNames Core::NamesOfGang(GangId id) const {
 
 bool Core::MayStartInParts(GangId id) const {
   const Drivers::Driver* const driver = drivers_.Of(id);
-  if (driver == nullptr) return false;
+  if (driver == nullptr || state_.gangs().Get(id).awaits_object()) return false;
   const bool runs = state_.pod(driver->pod).node.valid();
   const WaitingGang* const waiting = gangs_.Find(id);
   const bool waits = waiting != nullptr && std::find(waiting->ready.begin(), waiting->ready.end(),
