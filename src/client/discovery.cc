@@ -9,7 +9,6 @@
 namespace knx::client {
 namespace {
 
-constexpr int kNotModified = 304;
 // Everything in one answer; v2beta1 is what servers before 1.30 have.
 constexpr const char* kAggregated =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
