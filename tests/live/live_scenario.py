@@ -21,8 +21,8 @@ LONGEST_PAUSE = 7
 SETTLED_AFTER = 1
 LONGEST_HOLD = 1
 SHORTEST_WITHIN = 5  # where it is to be true soon
-LONGEST_PLAY = 20  # of a scenario that goes by the clock, what it lets pass
-LONGEST_WITHIN = 30  # and by when something is to be true there
+LONGEST_PLAY = 8  # of a scenario that goes by the clock, what it lets pass
+LONGEST_WITHIN = 15  # and by when something is to be true there
 BY_THE_CLOCK = ("BackfillScoring", "ResourceReservation")
 STEPS = {"create", "delete", "expect", "run_for", "settle", "cordon", "uncordon", "bind",
          "restart_scheduler", "update_node"}
