@@ -131,7 +131,7 @@ class PausedRounds {
   // That every round waits for something, or `may_rest`, and the other way round: the first
   // difference.
   template <class MayRest>
-  [[nodiscard]] std::optional<std::string> Verify(MayRest may_rest) const {
+  [[nodiscard]] std::optional<std::string> Verify(const MayRest& may_rest) const {
     std::size_t unanswered = 0;
     for (const auto& [who, round] : rounds_) {
       if (round.unanswered.empty() && !may_rest(who)) return "a round waits for no extender";
