@@ -5,19 +5,13 @@
 #include <utility>
 
 #include "base/quoted_text.h"
-#include "client/micro_time.h"
+#include "client/condition_json.h"
 
 namespace knx::client {
 namespace {
 
 std::string PathOf(const PodName& pod) {
   return fmt::format("/api/v1/namespaces/{}/pods/{}", pod.namespace_, pod.name);
-}
-
-// Whole seconds, as Kubernetes has times of conditions.
-std::string Moment(Time time) {
-  constexpr std::int64_t kSecond = 1'000'000'000;
-  return QuotedText(FormatTime(Time{time.ns / kSecond * kSecond}));
 }
 
 }  // namespace
@@ -43,7 +37,7 @@ void PodWriter::PatchStatus(const PodName& pod, const std::optional<PodCondition
         R"("conditions":[{{"type":{},"status":{},"reason":{},"message":{},"lastProbeTime":null,)"
         R"("lastTransitionTime":{},"observedGeneration":{}}}])",
         QuotedText(condition->type), QuotedText(condition->status), QuotedText(condition->reason),
-        QuotedText(condition->message), Moment(now), condition->observed_generation);
+        QuotedText(condition->message), ConditionMoment(now), condition->observed_generation);
   }
   if (nominated_node) {
     if (!status.empty()) status += ',';

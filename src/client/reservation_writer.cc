@@ -3,25 +3,14 @@
 #include <fmt/format.h>
 
 #include "base/quoted_text.h"
+#include "client/condition_json.h"
 
 namespace knx::client {
-namespace {
-
-std::string ToJson(const k8s::Condition& condition, Time now) {
-  constexpr std::int64_t kSecond = 1'000'000'000;  // times of conditions are whole seconds
-  const Time since = condition.last_transition.value_or(now);
-  return fmt::format(
-      R"({{"type":{},"status":{},"reason":{},"message":{},"lastTransitionTime":{}}})",
-      QuotedText(condition.type), QuotedText(condition.status), QuotedText(condition.reason),
-      QuotedText(condition.message), QuotedText(FormatTime(Time{since.ns / kSecond * kSecond})));
-}
-
-}  // namespace
 
 void ReservationWriter::PatchStatus(const ReservationStatus& status, Time now, Done done) {
   std::string conditions, pods;
   for (const k8s::Condition& condition : status.conditions) {
-    conditions += (conditions.empty() ? "" : ",") + ToJson(condition, now);
+    conditions += (conditions.empty() ? "" : ",") + ConditionJson(condition, now);
   }
   for (const auto& [place, pod] : status.pods) {
     pods += fmt::format("{}{}:{}", pods.empty() ? "" : ",", QuotedText(place), QuotedText(pod));
