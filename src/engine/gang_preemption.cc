@@ -78,8 +78,8 @@ bool MustGoWhole(const cluster::Gang& gang) {
 
 }  // namespace
 
-// Who is not needed, neither for the minimum nor in its role; in the order of those who have a
-// place.
+// Who may go and is not needed, neither for the minimum nor in its role; in the order of those who
+// have a place.
 std::vector<PodId> GangPreemptor::SurplusOf(const cluster::Gang& gang,
                                             std::span<const PodId> placed) const {
   std::vector<PodId> surplus;
@@ -91,6 +91,7 @@ std::vector<PodId> GangPreemptor::SurplusOf(const cluster::Gang& gang,
   }
   for (const PodId member : placed) {
     if (static_cast<std::int64_t>(surplus.size()) >= Above(gang)) break;
+    if (!MayGo(member, {})) continue;
     const auto group = above.find(SubGroupOf(state_, member));
     if (group != above.end() && group->second == 0) continue;
     if (const auto role = left.find(RoleOf(state_, member)); role != left.end()) {
@@ -124,7 +125,6 @@ void GangPreemptor::ListUnitsOf(GangId id) {
 void GangPreemptor::ListSurplus(GangId id, std::vector<PodId>& placed) {
   const std::vector<PodId> surplus = SurplusOf(state_.gangs().Get(id), placed);
   for (const PodId member : surplus) {
-    if (!MayGo(member, {})) break;
     AddUnit(std::span(&member, 1), id, false).sub_group = SubGroupOf(state_, member);
   }
   std::erase_if(placed, [&](PodId member) {
