@@ -115,7 +115,7 @@ GangId State::RecountFinished(GangId id) {
 }
 
 GangId State::AddFinished(const k8s::Pod& pod) {
-  const auto declared = ReadGangDeclaration(pod);
+  const auto declared = ReadGangDeclaration(pod, operator_gangs_);
   if (!declared || !declared->problem.empty()) return {};
   const GangKey key{words_.Intern(pod.meta.namespace_), declared->source, declared->name};
   return RecountFinished(gangs_.AddFinished(key, ReadFinishedMember(pod)));

@@ -8,11 +8,11 @@ namespace knx::live {
 namespace {
 
 // Of pods that have done their work only those of gangs are of use: nobody has to start in their
-// stead. There may be many others.
+// stead. There may be many others. Whether operators' pods are gangs is for the engine to know.
 bool IsOver(const k8s::Object& object) {
   const auto* const pod = std::get_if<k8s::Pod>(&object);
   return pod != nullptr && pod->status.phase == k8s::PodPhase::kSucceeded &&
-         !cluster::ReadGangDeclaration(*pod);
+         !cluster::ReadGangDeclaration(*pod, cluster::OperatorGangs::kRead);
 }
 
 }  // namespace
