@@ -60,8 +60,9 @@ void Core::FailOnNode(PodId id, const FailedAttempt& attempt, const std::string&
   if (gang.valid()) {
     // The gang waits for the back-off of the member that failed.
     WaitingGang& waiting = gangs_.Open(gang, now);
-    GangBook::SetReady(waiting, id, true);
-    if (!waiting.stands.valid()) waiting.stands = id;
+    const bool ready = !state_.pod(id).terminating;
+    GangBook::SetReady(waiting, id, ready);
+    if (ready && !waiting.stands.valid()) waiting.stands = id;
     waiting.blocked = id;
   }
   Fail(id, attempt, message, NodeRow{}, now);

@@ -341,7 +341,7 @@ void Core::CancelDeparture(std::uint64_t number, Time now) {
     GiveBackRoom(member, now);
     queue_.PutBack(member, now);
     if (GangOf(member) == departure.gang) {
-      GangBook::SetReady(gangs_.Open(departure.gang, now), member, true);
+      GangBook::SetReady(gangs_.Open(departure.gang, now), member, IsReady(member));
     } else {
       NoteMember(member, now);  // it has become something else meanwhile
     }
