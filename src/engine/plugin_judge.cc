@@ -13,7 +13,6 @@ PluginJudge::PluginJudge(const cluster::State& state,
                          const std::vector<framework::Profile>& profiles, const GangBook& gangs)
     : state_(state), profiles_(profiles), gangs_(gangs) {
   for (std::uint32_t p = 0; p < profiles.size(); ++p) {
-    by_name_.emplace(profiles[p].scheduler_name, p);
     orders_ |= profiles[p].gangs.has_value();
     auto& by_kind = interested_.emplace_back(static_cast<std::size_t>(EventKind::kCount));
     for (std::size_t i = 0; i < profiles[p].plugins.size(); ++i) {
@@ -27,9 +26,12 @@ PluginJudge::PluginJudge(const cluster::State& state,
 }
 
 std::optional<std::uint32_t> PluginJudge::FindProfile(cluster::PodId pod) const {
-  const auto it = by_name_.find(state_.class_of(pod).spec.scheduler_name);
-  if (it == by_name_.end()) return std::nullopt;
-  return it->second;
+  // There are few, and this is asked about every waiting pod at every event.
+  const std::string& name = state_.class_of(pod).spec.scheduler_name;
+  for (std::uint32_t p = 0; p < profiles_.size(); ++p) {
+    if (profiles_[p].scheduler_name == name) return p;
+  }
+  return std::nullopt;
 }
 
 std::uint32_t PluginJudge::ProfileOf(cluster::PodId pod) {

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/text_map.h"
 #include "cluster/state.h"
 #include "engine/gang_book.h"
 #include "engine/queue.h"
@@ -60,7 +59,6 @@ class PluginJudge final : public Queue::Judge {
   const std::vector<framework::Profile>& profiles_;
   const GangBook& gangs_;
   Order order_;  // not set: by age
-  TextMap<std::uint32_t> by_name_;
   bool orders_ = false;                             // some profile has an order of its own
   std::vector<std::vector<PluginSet>> interested_;  // by profile, by event kind
   // To the present event, for all pods of a class and kin.

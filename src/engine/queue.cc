@@ -322,6 +322,7 @@ void Queue::LeaveWaiting(std::uint32_t record, Reaction reaction, EventKind why,
   const PodRecord& known = places_->at(record);
   const bool waited = IsWaiting(known.place);
   if (const std::optional<std::uint8_t> gate = judge_.Gate(known.pod)) {
+    if (known.place == QueuePlace::kGated && known.gate == *gate) return;
     places_->MoveToGated(record, judge_.ProfileOf(known.pod), *gate);
     if (waited) return;  // it still waits
     return TellArrived(record, why);
