@@ -19,6 +19,7 @@ import urllib.request
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "control_plane"))
 
 from control_plane import ControlPlane  # noqa: E402
+from pod_group_kinds import API_SERVER_FLAGS  # noqa: E402
 from processes import (Cost, Watch, binder_command, now, run_load, scheduler)  # noqa: E402
 
 ROWS = [
@@ -27,6 +28,9 @@ ROWS = [
     {"shape": "spread", "nodes": 5000, "present": 5000, "pods": 5000, "rate": 0},
     {"shape": "affinity", "nodes": 5000, "present": 5000, "pods": 5000, "rate": 0},
     {"shape": "preemption", "nodes": 500, "present": 2000, "pods": 500, "rate": 0},
+    {"shape": "gang-8", "nodes": 1000, "present": 0, "pods": 5000, "rate": 0},
+    {"shape": "gang-50", "nodes": 1000, "present": 0, "pods": 5000, "rate": 0},
+    {"shape": "gang-500", "nodes": 1000, "present": 0, "pods": 5000, "rate": 0},
     {"shape": "plain", "nodes": 1000, "present": 0, "pods": 1000, "rate": 50},
     {"shape": "plain", "nodes": 1000, "present": 0, "pods": 3000, "rate": 150},
 ]
@@ -39,9 +43,14 @@ TIMEOUT = 600
 MEASURED = ["per_second", "p50_ms", "p90_ms", "p99_ms", "cpu_s", "peak_rss_mb", "api_calls_per_pod"]
 
 
+def has_gangs(row):
+    return row["shape"].startswith("gang-")
+
+
 def plane_for(row):
     # The controllers would only collect garbage, at the cost of those who are measured.
-    plane = ControlPlane("--without=kube-scheduler,kube-controller-manager")
+    plane = ControlPlane("--without=kube-scheduler,kube-controller-manager",
+                         *(API_SERVER_FLAGS if has_gangs(row) else ()))
     plane.__enter__()
     run_load(plane, "fill", shape=row["shape"], nodes=row["nodes"], present=row["present"],
              pods=0 if row["rate"] else row["pods"])
@@ -66,7 +75,7 @@ def throughput(name, row):
     try:
         watch, before = Watch(plane, row["pods"], TIMEOUT), writes(plane)
         start = now()
-        with scheduler(name, plane) as process:
+        with scheduler(name, plane, has_gangs(row)) as process:
             _, events = watch.end()
             cost = Cost(process.pid)
         calls = (writes(plane) - before) / row["pods"]
@@ -100,7 +109,7 @@ def latency(name, row):
         if name == "binder":
             (seen,) = run_load(plane, "arrive", bind=True, **arrive)
             return seen
-        with scheduler(name, plane) as process:
+        with scheduler(name, plane, has_gangs(row)) as process:
             time.sleep(5)  # until it knows the cluster
             (seen,) = run_load(plane, "arrive", **arrive)
             cost = Cost(process.pid)

@@ -33,7 +33,7 @@ Flood::Answered AfterAll(int count, Flood::Answered all) {
 }  // namespace
 
 void Binder::BindOne(int i, Flood::Answered answered) {
-  if (shape_ != LiveShape::kPreemption) return Bind(i, std::move(answered));
+  if (shape_.kind != LiveKind::kPreemption) return Bind(i, std::move(answered));
   Preempt(i, [this, i, answered = std::move(answered)](const Status& outcome) {
     outcome.ok() ? Bind(i, answered) : answered(outcome);
   });

@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
   CLI::App app{"Nodes and pods for a scheduler on a real API server, and what it does with them."};
   app.add_option("what", what, "fill, bind, watch, arrive or storm")->required();
   app.add_option("--kubeconfig", load.kubeconfig, "The API server")->required();
-  app.add_option("--shape", shape, "plain, spread, affinity or preemption");
+  app.add_option("--shape", shape, "plain, spread, affinity, preemption or gang-8");
   app.add_option("--nodes", load.nodes, "Nodes of the cluster");
   app.add_option("--present", load.present, "Pods that are on nodes already");
   app.add_option("--pods", load.pods, "Pods to be placed");

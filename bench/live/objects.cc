@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 #include "base/quoted_text.h"
 #include "k8s/names.h"
 
@@ -19,12 +21,12 @@ struct Speech {
 
 Speech SpeechOf(LiveShape shape) {
   constexpr std::string_view kBlue = R"({"matchLabels":{"color":"blue"}})";
-  if (shape == LiveShape::kSpread) {
+  if (shape.kind == LiveKind::kSpread) {
     return {"blue", fmt::format(R"(,"topologySpreadConstraints":[{{"maxSkew":5,"topologyKey":"{}",)"
                                 R"("whenUnsatisfiable":"DoNotSchedule","labelSelector":{}}}])",
                                 k8s::names::kZone, kBlue)};
   }
-  if (shape == LiveShape::kAffinity) {
+  if (shape.kind == LiveKind::kAffinity) {
     return {"blue",
             fmt::format(R"(,"affinity":{{"podAffinity":{{)"
                         R"("requiredDuringSchedulingIgnoredDuringExecution":[{{"topologyKey":"{}",)"
@@ -32,6 +34,21 @@ Speech SpeechOf(LiveShape shape) {
                         k8s::names::kZone, kBlue, kMeasured, kPresent)};
   }
   return {};
+}
+
+constexpr std::string_view kPodGroupVersion = "scheduling.k8s.io/v1alpha2";
+std::string PodGroupNameOf(int i) { return fmt::format("gang-{:05}", i); }
+
+// What only the pod at this place says.
+std::string OwnWordsOf(LiveShape shape, int i) {
+  if (shape.kind == LiveKind::kPreemption) {
+    return fmt::format(R"(,"priorityClassName":"{}")", kImportant);
+  }
+  if (shape.kind == LiveKind::kGang) {
+    return fmt::format(R"(,"schedulingGroup":{{"podGroupName":"{}"}})",
+                       PodGroupNameOf(i / shape.members));
+  }
+  return "";
 }
 
 std::string ConditionPatch(std::string_view status, int count) {
@@ -50,15 +67,29 @@ std::string PodText(std::string_view name, std::string_view space, std::string_v
       name, space, speech.label, cpu, speech.spec, more);
 }
 
+// "gang-8": 8; 0 for any other name.
+int MembersOf(std::string_view shape) {
+  constexpr std::string_view kGangsOf = "gang-";
+  if (!shape.starts_with(kGangsOf)) return 0;
+  shape.remove_prefix(kGangsOf.size());
+  int members = 0;
+  const auto [end, error] = std::from_chars(shape.begin(), shape.end(), members);
+  return error == std::errc() && end == shape.end() ? members : 0;
+}
+
 }  // namespace
 
 Result<LiveShape> LiveShapeOf(std::string_view name) {
-  if (name == "plain") return LiveShape::kPlain;
-  if (name == "spread") return LiveShape::kSpread;
-  if (name == "affinity") return LiveShape::kAffinity;
-  if (name == "preemption") return LiveShape::kPreemption;
+  if (name == "plain") return LiveShape{LiveKind::kPlain};
+  if (name == "spread") return LiveShape{LiveKind::kSpread};
+  if (name == "affinity") return LiveShape{LiveKind::kAffinity};
+  if (name == "preemption") return LiveShape{LiveKind::kPreemption};
+  if (const int members = MembersOf(name); members > 0) {
+    return LiveShape{LiveKind::kGang, members};
+  }
   return InvalidError(
-      fmt::format("shape {}: must be plain, spread, affinity or preemption", QuotedText(name)));
+      fmt::format("shape {}: must be plain, spread, affinity, preemption or gang-N with N members",
+                  QuotedText(name)));
 }
 
 std::string NodeNameOf(int i) { return fmt::format("node-{:05}", i); }
@@ -77,8 +108,14 @@ std::string PriorityClassJson() {
       kImportant);
 }
 
+std::string PodGroupJson(LiveShape shape, int i) {
+  return fmt::format(R"({{"apiVersion":"{}","kind":"PodGroup","metadata":{{"name":"{}"}},)"
+                     R"("spec":{{"schedulingPolicy":{{"gang":{{"minCount":{}}}}}}}}})",
+                     kPodGroupVersion, PodGroupNameOf(i), shape.members);
+}
+
 std::string NodeJson(LiveShape shape, int i) {
-  const int zones = shape == LiveShape::kAffinity ? 1 : kZones;
+  const int zones = shape.kind == LiveKind::kAffinity ? 1 : kZones;
   constexpr std::string_view kRoom = R"({"cpu":"4","memory":"32Gi","pods":"110"})";
   return fmt::format(
       R"({{"apiVersion":"v1","kind":"Node","metadata":{{"name":"{0}","labels":{{"{1}":"{0}",)"
@@ -87,17 +124,21 @@ std::string NodeJson(LiveShape shape, int i) {
 }
 
 std::string PodJson(LiveShape shape, int i) {
-  const bool important = shape == LiveShape::kPreemption;
+  const bool important = shape.kind == LiveKind::kPreemption;
   return PodText(PodNameOf(i), kMeasured, important ? "3" : "100m", SpeechOf(shape),
-                 important ? fmt::format(R"(,"priorityClassName":"{}")", kImportant) : "");
+                 OwnWordsOf(shape, i));
 }
 
 std::string PresentPodJson(LiveShape shape, int i, int nodes) {
-  const bool victim = shape == LiveShape::kPreemption;
+  const bool victim = shape.kind == LiveKind::kPreemption;
   // Those of the spread are plain, as in kube-scheduler's benchmark.
-  const Speech speech = shape == LiveShape::kSpread ? Speech{} : SpeechOf(shape);
+  const Speech speech = shape.kind == LiveKind::kSpread ? Speech{} : SpeechOf(shape);
   return PodText(PresentPodNameOf(i), kPresent, victim ? "900m" : "100m", speech,
                  fmt::format(R"(,"nodeName":"{}")", NodeNameOf(i % nodes)));
+}
+
+std::string PodGroupsPath() {
+  return fmt::format("/apis/{}/namespaces/{}/podgroups", kPodGroupVersion, kMeasured);
 }
 
 std::string NodeStatusPath(int i) { return fmt::format("/api/v1/nodes/{}/status", NodeNameOf(i)); }

@@ -58,24 +58,30 @@ class Cost:
         self.peak_rss_mb = int(peak.split()[1]) / 1024
 
 
-def scheduler_command(name, plane):
+GANG_PROFILE = ("profiles: [{schedulerName: default-scheduler,"
+                " plugins: {multiPoint: {enabled: [{name: Coscheduling}]}}}]\n")
+GANG_GATES = "--feature-gates=GenericWorkload=true,GangScheduling=true"
+
+
+def scheduler_command(name, plane, gangs):
     config = plane.folder / "bench-scheduler.yaml"
     config.write_text(
         "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
         "leaderElection: {leaderElect: false}\n"
         f"clientConnection: {{kubeconfig: {plane.folder}/kube-scheduler.kubeconfig,"
-        " qps: 5000, burst: 5000}\n", "utf-8")
+        " qps: 5000, burst: 5000}\n" + (GANG_PROFILE if gangs and name == "kubenexus" else ""),
+        "utf-8")
     if name == "kube-scheduler":
         return [ROOT / "bin" / "knx-control-plane", "kube-scheduler", f"--config={config}",
-                "--secure-port=0"]
+                "--secure-port=0", *([GANG_GATES] if gangs else [])]
     return [ROOT / "bin" / "kubenexus-scheduler", f"--config={config}", "--secure-port=0"]
 
 
 @contextlib.contextmanager
-def scheduler(name, plane):
+def scheduler(name, plane, gangs=False):
     """The process of a scheduler, ended afterwards; its log is shown if something fails."""
     with tempfile.TemporaryFile("w+") as log:
-        process = subprocess.Popen(scheduler_command(name, plane), stderr=log, stdout=log,
+        process = subprocess.Popen(scheduler_command(name, plane, gangs), stderr=log, stdout=log,
                                    cwd=plane.folder)
         try:
             yield process

@@ -94,10 +94,16 @@ Status Fill(const LiveLoad& load) {
     stage->Create("/api/v1/namespaces", NamespaceJson(i == 0 ? kMeasured : kPresent),
                   std::move(answered));
   }));
-  if (load.shape == LiveShape::kPreemption) {
+  if (load.shape.kind == LiveKind::kPreemption) {
     KNX_TRY_DONE(stage->SendAll(1, 1, [&](int, Flood::Answered answered) {
       stage->Create("/apis/scheduling.k8s.io/v1/priorityclasses", PriorityClassJson(),
                     std::move(answered));
+    }));
+  }
+  if (load.shape.kind == LiveKind::kGang) {
+    const int gangs = (load.pods + load.shape.members - 1) / load.shape.members;
+    KNX_TRY_DONE(stage->SendAll(gangs, load.at_a_time, [&](int i, Flood::Answered answered) {
+      stage->Create(PodGroupsPath(), PodGroupJson(load.shape, i), std::move(answered));
     }));
   }
   KNX_TRY_DONE(stage->SendAll(load.nodes, load.at_a_time, [&](int i, Flood::Answered answered) {

@@ -11,7 +11,7 @@ namespace knx::bench {
 
 struct LiveLoad {
   std::string kubeconfig;
-  LiveShape shape = LiveShape::kPlain;
+  LiveShape shape;
   int nodes = 0, present = 0, pods = 0;
   int at_a_time = 100;
   int rate = 0;       // pods a second; in a storm updates
