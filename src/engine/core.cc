@@ -15,7 +15,9 @@ Core::Core(EngineOptions options, std::vector<framework::Profile> profiles)
       placer_(state_, options_),
       gang_extenders_(
           state_, options_, [this](PodId member) { return NodesInQuestion(member); },
-          [this](AskExtender ask) { return Emit(std::move(ask)); }) {
+          [this](AskExtender ask) { return Emit(std::move(ask)); }),
+      driven_({state_, gangs_, reservations_, drivers_,
+               [this](cluster::GangId id) { return NeededBy(id); }}) {
   // The configuration sees to it that those of all profiles are the same.
   for (const framework::Profile& profile : profiles_) {
     if (profile.classifier) state_.SetProfileRules(&profile.classifier->plugin->profile_rules());
@@ -26,7 +28,7 @@ Core::Core(EngineOptions options, std::vector<framework::Profile> profiles)
   for (std::size_t i = 0; i < profiles_.size() && !reserving_; ++i) {
     if (profiles_[i].reservations) reserving_ = i;
   }
-  if (reserving_) placer_.SetSpared([this](PodId id) { return IsForming(id); });
+  if (reserving_) placer_.SetSpared([this](PodId id) { return driven_.IsForming(id); });
   SwitchOnBackfill();
 }
 

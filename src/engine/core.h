@@ -17,6 +17,7 @@
 
 #include "cluster/state.h"
 #include "engine/backfill.h"
+#include "engine/driven_gangs.h"
 #include "engine/drivers.h"
 #include "engine/engine.h"
 #include "engine/evictions.h"
@@ -64,6 +65,7 @@ class Core {
 
  private:
   // ---- core_events.cc: what happens outside ----
+  void Dispatch(const Event& event, Time now);
   void OnNode(const k8s::Node& node, Time now);
   void OnNodeDeleted(const std::string& name, Time now);
   void OnPod(const k8s::Pod& pod, Time now);
@@ -174,6 +176,11 @@ class Core {
   void RevisitGang(cluster::GangId gang, Time now);
   // Who stands for it, and what is to be said, after anything changed.
   void SettleGang(cluster::GangId id, Time now);
+  // Something has changed from which that follows: it is settled before anybody can see it.
+  void Touch(cluster::GangId id) {
+    if (id.valid()) touched_.insert(id);
+  }
+  void SettleTouched(Time now);
   void Promote(WaitingGang& waiting, Time now);
   void DecideGang(cluster::PodId id, cluster::GangId gang, Time now);
   // core_gang_refusal.cc: of a plan without places, whether there are none, or others than were
@@ -290,11 +297,6 @@ class Core {
   void WriteGroupConditions(Time now);
 
   // ---- core_reservations.cc: room that is kept for pods to come ----
-  // Places that are lent to those they are for while these are planned.
-  struct Loan {
-    std::optional<cluster::State::MarkId> mark;  // nullopt: nothing is lent
-    std::vector<std::pair<cluster::PodId, cluster::NodeRow>> holds;
-  };
   void OnReservation(const k8s::ResourceReservation& object, bool there, Time now);
   void RemoveReservation(const std::string& key, Time now);
   void EndReservation(Reservation& reservation, ReservationStage stage, Time now);
@@ -307,14 +309,12 @@ class Core {
   void SettleLoan(const Loan& loan,
                   std::span<const std::pair<cluster::PodId, cluster::NodeRow>> places, Time now);
   Placement PlaceOne(cluster::PodId id, Time now);
-  // The pod has, or is about to get, a place on the node; invalid: it has none any more.
+  // The pod has a place on the node; invalid: it has none any more.
   void Use(cluster::PodId id, cluster::NodeRow row, Time now);
   void NoteUse(cluster::PodId id, Time now) {
     if (!reservations_.empty()) Use(id, state_.pod(id).node, now);
   }
   void StopUse(Reservation& reservation, cluster::PodId id);
-  // It says something else about itself than before.
-  void ForgetUses(cluster::PodId id);
   void ResizeHold(Reservation::Place& place);
   void FreeHold(Reservation::Place& place, Time now);
   void DropHold(Reservation::Place& place, Time now);
@@ -322,6 +322,7 @@ class Core {
   void YieldHolds(cluster::NodeRow row, bool all = false);
   // Everything that is due of reservations: begins, ends, places, statuses.
   void SettleReservations(Time now);
+  void SettleReservation(Reservation& reservation, bool moved, Time now);
   // All that is left of it, or nothing more than before.
   void HoldPlaces(Reservation& reservation);
   void MakeHolds(Reservation& reservation);
@@ -331,19 +332,14 @@ class Core {
   void ReportReservation(Reservation& reservation, Time now);
   void OnReservationWritten(const ActionFinished& finished, Time now);
   [[nodiscard]] std::optional<std::string> VerifyReservations() const;
+  [[nodiscard]] std::optional<std::string> VerifyDrivers() const;
 
   // ---- core_drivers.cc: gangs whose pods are made by one of them ----
-  void NoteDriver(cluster::PodId id, const k8s::Pod& pod, Time now);
+  void NoteDriver(cluster::PodId id, const k8s::Pod& pod);
   void ForgetDriver(cluster::PodId id, Time now);
   void RememberExecutors(cluster::GangId gang, const GangPlan& plan);
-  [[nodiscard]] BeneficiaryNames NamesOfGang(cluster::GangId id) const;
-  // Those that are there may start before the others: the driver, or others with places kept.
-  [[nodiscard]] bool MayStartInParts(cluster::GangId id) const;
-  // Its driver runs, and the places of those that it has yet to make are kept.
-  [[nodiscard]] bool AwaitsExecutors(cluster::GangId id) const;
-  // A driver that runs, and whose gang has yet to get its minimum, for which room is kept. Nobody
-  // is to evict it: its executors would come to nothing.
-  [[nodiscard]] bool IsForming(cluster::PodId id) const;
+  // What its driver uses, and whether it may be evicted.
+  void SettleDriver(cluster::GangId id, Time now);
   // Places for so many that the driver has yet to make; nullptr: nobody knows what they are like,
   // or they are reserved already. They have yet to be planned.
   Reservation* MakeExecutorPlaces(cluster::GangId id, std::size_t count, Time since);
@@ -351,14 +347,13 @@ class Core {
   // Those for which room was being made.
   void DropUnheldPlaces(cluster::GangId id, Time now);
   // They are where they are to be.
-  void HoldExecutorPlaces(cluster::PodId driver, const GangPlan& plan, Reservation& executors);
+  void HoldExecutorPlaces(const GangPlan& plan, Reservation& executors);
   // There is no room for all: where it is made, it is kept from others; otherwise nothing is kept.
   void AwaitExecutorRoom(cluster::PodId id, cluster::GangId gang, Reservation& executors,
                          const GangRoom& room, Time now);
-  // False: there is no room for them, and none for the plan.
-  bool PlanExecutors(cluster::PodId id, Reservation& executors, GangPlan& plan);
-  // What is held for a gang with a driver has changed.
-  void SettleDriven(std::string_view namespace_, std::string_view group, Time now);
+  // Places for those that are there and, unless nullptr, for the others.
+  GangPlan PlanInParts(cluster::PodId id, cluster::GangId gang, Reservation* executors,
+                       GangPlanner& planner);
   // Those of drivers that run already, after a start.
   void KeepExecutorPlaces(Time now);
 
@@ -483,6 +478,8 @@ class Core {
   GroupConditions group_conditions_;
   ReservationBook reservations_;
   Drivers drivers_;
+  DrivenGangs driven_;
+  std::set<cluster::GangId> touched_;
   std::optional<std::size_t> reserving_;  // the profile that judges places
   bool reservations_due_ = false;         // something may have to be done about them
   bool holds_moved_ = false;              // holds had to leave their nodes

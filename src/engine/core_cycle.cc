@@ -17,6 +17,7 @@ using framework::Outcome;
 
 bool Core::ScheduleOne(Time now) {
   if (reservations_due_) SettleReservations(now);
+  SettleTouched(now);
   if (backfill_ != nullptr) ReleaseHeld(now);
   const std::optional<PodId> popped = queue_.Pop(now);
   if (!popped) return false;
@@ -29,6 +30,7 @@ bool Core::ScheduleOne(Time now) {
     return true;
   }
   Decide(id, now);
+  SettleTouched(now);
   return true;
 }
 
@@ -38,7 +40,6 @@ void Core::Decide(PodId id, Time now) {
   }
   if (!options_.extenders.empty() && StartRound(id, now)) return;
   Placement placement = PlaceOne(id, now);
-  if (backfill_ != nullptr) ConsiderPromises(id, placement, now);
   if (placement.node.valid()) {
     StartFlight(id, placement.node, now);
   } else {
@@ -345,6 +346,7 @@ void Core::Advance(Time now) {
   queue_.Advance(now);
   MeetDeadlines(now);
   if (reservations_.PopMoments(now)) SettleReservations(now);
+  SettleTouched(now);
   WriteGroupConditions(now);
 }
 
@@ -392,7 +394,7 @@ Time Core::NextRelease() const {
   Time next = kNever;
   for (const auto& [key, reservation] : reservations_.all()) {
     if (reservation.over()) continue;
-    const bool to_come = reservation.stage == ReservationStage::kPlanned;
+    const bool to_come = reservation.stage() == ReservationStage::kPlanned;
     next = std::min(next, to_come ? reservation.begins : reservation.ends);
   }
   const bool held = backfill_ != nullptr && backfill_->HoldsSomebody();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "cluster/reservation_hold.h"
 #include "engine/core.h"
@@ -17,16 +18,20 @@ using cluster::PodId;
 
 // ---- who drives what ----
 
-void Core::NoteDriver(PodId id, const k8s::Pod& pod, Time now) {
-  if (!reserving_ || !k8s::IsDriver(pod.meta.labels)) return;
-  const GangId gang = GangOf(id);
-  if (!gang.valid() || drivers_.Of(gang) != nullptr) return;
-  const BeneficiaryNames whose = NamesOfGang(gang);
+void Core::NoteDriver(PodId id, const k8s::Pod& pod) {
+  // One that is about to leave makes no more pods.
+  if (!reserving_ || state_.pod(id).terminating || !k8s::IsDriver(pod.meta.labels)) return;
+  const auto& membership = state_.pod(id).gang;
+  if (membership == nullptr || !membership->id.valid()) return;
+  if (judge_.GangPluginOf(id) == nullptr) return;
+  const GangId gang = membership->id;
+  const BeneficiaryNames whose = driven_.NamesOf(gang);
   // No object can be called so.
-  Drivers::Driver driver{id,
-                         {},
-                         fmt::format("{}/executors of {}", whose.namespace_, whose.group),
-                         JobOf(pod.meta, GangName(state_, gang))};
+  Drivers::Driver driver{
+      id,
+      {},
+      fmt::format("{}/executors of {} #{}", whose.namespace_, whose.group, gang.index),
+      JobOf(pod.meta, GangName(state_, gang))};
   for (const auto& [key, value] : pod.meta.annotations) {
     if (key != names::kExecutorResources) continue;
     if (const auto asked = ReadExecutorResources(value)) {
@@ -39,18 +44,17 @@ void Core::NoteDriver(PodId id, const k8s::Pod& pod, Time now) {
     }
   }
   if (driver.executor.empty()) driver.executor = drivers_.Recall(driver.job);
-  drivers_.Set(gang, std::move(driver));
-  SettleGang(gang, now);
+  drivers_.Add(gang, {std::string(whose.namespace_), std::string(whose.group)}, std::move(driver));
+  Touch(gang);
 }
 
 void Core::ForgetDriver(PodId id, Time now) {
-  const auto& all = drivers_.all();
-  const auto found = std::find_if(all.begin(), all.end(),
-                                  [id](const auto& entry) { return entry.second.pod == id; });
-  if (found == all.end()) return;
-  const std::string places = found->second.places;
-  drivers_.Remove(found->first);
-  if (reservations_.Find(places) != nullptr) RemoveReservation(places, now);
+  const auto gone = drivers_.Remove(id);
+  if (!gone) return;
+  if (gone->driver && reservations_.Find(gone->driver->places) != nullptr) {
+    RemoveReservation(gone->driver->places, now);
+  }
+  Touch(gone->gang);
 }
 
 void Core::RememberExecutors(GangId gang, const GangPlan& plan) {
@@ -63,79 +67,71 @@ void Core::RememberExecutors(GangId gang, const GangPlan& plan) {
   }
 }
 
-// ---- starting before the others are there ----
+// ---- what follows ----
 
-BeneficiaryNames Core::NamesOfGang(GangId id) const {
-  const cluster::Gang& gang = state_.gangs().Get(id);
-  return {state_.words().Text(gang.namespace_), cluster::GroupOf(gang.source, gang.name), {}};
-}
-
-bool Core::MayStartInParts(GangId id) const {
-  const Drivers::Driver* const driver = drivers_.Of(id);
-  if (driver == nullptr || state_.gangs().Get(id).awaits_object()) return false;
-  const bool runs = state_.pod(driver->pod).node.valid();
-  const WaitingGang* const waiting = gangs_.Find(id);
-  const bool waits = waiting != nullptr && std::find(waiting->ready.begin(), waiting->ready.end(),
-                                                     driver->pod) != waiting->ready.end();
-  if (!runs && !waits) return false;
-  for (const Reservation* const reservation : reservations_.For(NamesOfGang(id))) {
-    if (reservation->over() || reservation->with_driver) continue;
-    const bool held = reservation->stage == ReservationStage::kHeld;
-    if (!runs && !held) return false;  // the places of its executors are waited for
-    if (runs && held && reservation->places.size() >= NeededBy(id)) return true;
+void Core::SettleTouched(Time now) {
+  while (reservations_.has_changed() || !touched_.empty()) {
+    for (const Drivers::Group& group : reservations_.TakeChanged()) {
+      for (const GangId id : drivers_.GangsOf(group)) touched_.insert(id);
+    }
+    for (const GangId id : std::exchange(touched_, {})) RevisitGang(id, now);
   }
-  // Without any the driver is all that can be started for now, and the others start as a whole.
-  return !runs;
 }
 
-bool Core::AwaitsExecutors(GangId id) const {
-  const Drivers::Driver* const driver = drivers_.Of(id);
-  if (driver == nullptr || !state_.pod(driver->pod).node.valid()) return false;
-  const auto kept = reservations_.For(NamesOfGang(id));
-  return std::any_of(kept.begin(), kept.end(), [](const Reservation* r) { return !r->over(); });
+void Core::SettleDriver(GangId id, Time now) {
+  const Drivers::Driver* const driver = id.valid() ? drivers_.Of(id) : nullptr;
+  if (driver == nullptr) return;
+  if (!state_.gang_of(driver->pod).valid()) DropExecutorPlaces(id, now);
+  NoteUse(driver->pod, now);
+  const bool spared = driven_.IsForming(driver->pod);
+  const bool given_up = drivers_.SetSpared(id, spared) && !spared;
+  if (!given_up || !state_.pod(driver->pod).node.valid()) return;
+  // Whoever could do with its room may make it go now: as if it had gone, they are tried again.
+  framework::ClusterEvent event;
+  event.kind = framework::EventKind::kAssignedPodDelete;
+  event.pod = driver->pod;
+  event.pod_now = event.pod_before = InEvent(driver->pod);
+  Tell(event, now);
 }
 
-bool Core::IsForming(PodId id) const {
-  const GangId gang = state_.gang_of(id);
-  const Drivers::Driver* const driver = gang.valid() ? drivers_.Of(gang) : nullptr;
-  if (driver == nullptr || driver->pod != id || NeededBy(gang) == 0) return false;
-  const auto kept = reservations_.For(NamesOfGang(gang));
-  return std::any_of(kept.begin(), kept.end(), [](const Reservation* r) {
-    return r->stage == ReservationStage::kHeld || r->stage == ReservationStage::kWaiting;
-  });
-}
+// ---- the places of those to come ----
 
 Reservation* Core::MakeExecutorPlaces(GangId id, std::size_t count, Time since) {
   const Drivers::Driver* const driver = drivers_.Of(id);
-  if (driver == nullptr || driver->executor.empty() || count == 0) return nullptr;
-  const BeneficiaryNames whose = NamesOfGang(id);
+  if (driver == nullptr || driver->executor.empty()) return nullptr;
+  if (count == 0 || count > kMostExecutorPlaces) return nullptr;
   const bool runs = state_.pod(driver->pod).node.valid();
-  for (Reservation* const reservation : reservations_.For(whose)) {
-    if (reservation->over()) continue;
-    const bool has_object = !reservation->object.meta.uid.empty();
-    if (has_object || runs) return nullptr;
-    // Room is being made for them. Otherwise the driver has lost its place, and without it they
-    // are for nobody: all are looked for anew.
-    if (reservation->with_driver && reservation->places.size() == count) return reservation;
+  for (const Reservation* const each : driven_.KeptFor(id)) {
+    if (!each->made_for.valid() || runs) return nullptr;
   }
+  // Room is being made for them. Otherwise the driver has lost its place, and without it they
+  // are for nobody: all are looked for anew.
+  Reservation* const known = reservations_.Find(driver->places);
+  const bool same = known != nullptr && known->stage() == ReservationStage::kMakingRoom &&
+                    known->places.size() == count &&
+                    std::all_of(known->places.begin(), known->places.end(),
+                                [&](const auto& place) { return place.left == driver->executor; });
+  if (same) return known;
+  DropExecutorPlaces(id, since);  // of an earlier attempt
+  const BeneficiaryNames whose = driven_.NamesOf(id);
   k8s::ResourceReservation made;
   made.meta.namespace_ = whose.namespace_;
   made.meta.name = driver->places.substr(made.meta.namespace_.size() + 1);
   made.pod_group = whose.group;
-  const std::size_t most = k8s::kMaxReservedPlaces;
-  for (std::size_t i = 0; i < std::min(count, most); ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     made.places.push_back({fmt::format("{:05}", i), "", {}});
   }
   const Duration lasts =
       profiles_[*reserving_].reservations->plugin->reservation_args().driver_hold;
-  DropExecutorPlaces(id, since);  // of an earlier attempt
   Reservation& added = reservations_.Add(made, since, lasts, state_.resources());
+  added.made_for = id;
   for (Reservation::Place& place : added.places) place.left = driver->executor;
   // Those that have a place already do not need another.
   for (const PodId member : state_.gangs().Get(id).members) {
     const cluster::NodeRow row = state_.pod(member).node;
-    if (row.valid() && member != driver->pod) added.users[member].row = row;
+    if (row.valid() && driven_.MayUse(member, added)) reservations_.AddUser(added, member, row);
   }
+  if (!runs) reservations_.Enter(added, ReservationStage::kMakingRoom);
   MakeHolds(added);
   return &added;
 }
@@ -150,15 +146,15 @@ void Core::DropUnheldPlaces(GangId id, Time now) {
   const Drivers::Driver* const driver = drivers_.empty() ? nullptr : drivers_.Of(id);
   if (driver == nullptr) return;
   const Reservation* const places = reservations_.Find(driver->places);
-  if (places != nullptr && places->with_driver) DropExecutorPlaces(id, now);
+  if (places == nullptr || places->stage() != ReservationStage::kMakingRoom) return;
+  DropExecutorPlaces(id, now);
 }
 
-void Core::HoldExecutorPlaces(PodId driver, const GangPlan& plan, Reservation& executors) {
-  executors.stage = ReservationStage::kHeld;
-  executors.with_driver = false;
+void Core::HoldExecutorPlaces(const GangPlan& plan, Reservation& executors) {
+  reservations_.Enter(executors, ReservationStage::kHeld);
   // Those that start with the driver do not need any of them.
   for (const auto& [pod, row] : plan.places) {
-    if (pod != driver) executors.users[pod].row = row;
+    if (driven_.MayUse(pod, executors)) reservations_.AddUser(executors, pod, row);
   }
   for (const Reservation::Place& place : executors.places) {
     if (place.hold.valid()) state_.ClearNomination(place.hold);
@@ -171,42 +167,62 @@ void Core::AwaitExecutorRoom(PodId id, GangId gang, Reservation& executors, cons
     if (!RoomIsComing(id, *gangs_.Find(gang), now)) DropExecutorPlaces(gang, now);
     return;
   }
-  executors.stage = ReservationStage::kWaiting;
-  executors.with_driver = true;
+  const std::map<PodId, cluster::NodeRow> rows(room.places.begin(), room.places.end());
   for (Reservation::Place& place : executors.places) {
-    const auto at = std::find_if(room.places.begin(), room.places.end(),
-                                 [&](const auto& each) { return each.first == place.hold; });
-    if (at == room.places.end()) continue;
+    const auto at = rows.find(place.hold);
+    if (at == rows.end()) continue;
     place.row = at->second;
     state_.Nominate(place.hold, place.row);
   }
 }
 
-bool Core::PlanExecutors(PodId id, Reservation& executors, GangPlan& plan) {
-  std::optional<Placement> refusal = PlaceHolds(executors);
-  if (!refusal) return true;
-  // Who said no is known by its place in a profile, which may be another than that of the pod.
-  if (&ProfileOf(id) != &profiles_[*reserving_]) refusal->attempt = {};
-  plan.fitting = plan.places.size();
-  plan.places.clear();
-  plan.blocked = {};
-  plan.refusal = *std::move(refusal);
-  return false;
+// ---- planning both ----
+
+GangPlan Core::PlanInParts(PodId id, GangId gang, Reservation* executors, GangPlanner& planner) {
+  const std::vector<PodId>& ready = gangs_.Find(gang)->ready;
+  std::vector<PodId> comers = ready;
+  if (executors != nullptr) {
+    const std::vector<PodId> holds = executors->holds();
+    comers.insert(comers.end(), holds.begin(), holds.end());
+  }
+  const auto mark = state_.Mark();
+  GangPlan plan = planner.Plan(ready, ready.size());
+  bool fits = !plan.places.empty();
+  if (fits && executors != nullptr) {
+    if (std::optional<Placement> refusal = PlaceHolds(*executors)) {
+      fits = false;
+      plan.fitting =
+          static_cast<std::size_t>(std::count_if(comers.begin(), comers.end(), [this](PodId pod) {
+            return state_.pod(pod).node.valid();
+          }));
+      plan.places.clear();
+      plan.answer = GangAnswer::kNotFound;
+      plan.refusal = *std::move(refusal);
+      // Who said no is known by its place in a profile, which may be another than that of the pod.
+      if (&ProfileOf(id) != &profiles_[*reserving_]) plan.refusal.attempt = {};
+    }
+  }
+  if (fits) {
+    state_.Commit(mark);
+    return plan;
+  }
+  state_.Rollback(mark);
+  // The best place for one after the other is not the only way.
+  Conclude(comers, comers.size(), planner, plan, true);
+  if (plan.places.empty() || executors == nullptr) return plan;
+  for (Reservation::Place& place : executors->places) {
+    if (place.hold.valid()) place.row = state_.pod(place.hold).node;
+  }
+  std::erase_if(plan.places,
+                [this](const auto& place) { return cluster::IsHold(state_.pod(place.first)); });
+  return plan;
 }
 
-void Core::SettleDriven(std::string_view namespace_, std::string_view group, Time now) {
-  if (drivers_.empty() || group.empty()) return;
-  std::vector<GangId> driven;
-  for (const auto& [gang, driver] : drivers_.all()) {
-    const BeneficiaryNames whose = NamesOfGang(gang);
-    if (whose.group == group && whose.namespace_ == namespace_) driven.push_back(gang);
-  }
-  for (const GangId gang : driven) SettleGang(gang, now);
-}
+// ---- after a start ----
 
 void Core::KeepExecutorPlaces(Time now) {
-  for (const auto& [gang, driver] : drivers_.all()) {
-    const cluster::Pod& pod = state_.pod(driver.pod);
+  for (const GangId gang : drivers_.Gangs()) {
+    const cluster::Pod& pod = state_.pod(drivers_.Of(gang)->pod);
     if (!pod.node.valid()) continue;
     const Time since = pod.started == Time{} ? now : pod.started;
     if (MakeExecutorPlaces(gang, NeededBy(gang), since) != nullptr) reservations_due_ = true;

@@ -1,6 +1,7 @@
 // What happens in the cluster: nodes and pods come, change and go.
 #include "cluster/overcommit.h"
 #include "engine/core.h"
+#include "k8s/drivers.h"
 #include "k8s/names.h"
 
 namespace knx::engine {
@@ -10,6 +11,11 @@ using framework::ClusterEvent;
 using framework::EventKind;
 
 void Core::Handle(const Event& event, Time now) {
+  Dispatch(event, now);
+  SettleTouched(now);
+}
+
+void Core::Dispatch(const Event& event, Time now) {
   if (const auto* pod = std::get_if<PodUpserted>(&event)) return OnPod(pod->pod, now);
   if (const auto* done = std::get_if<ActionFinished>(&event)) return OnActionFinished(*done, now);
   if (const auto* node = std::get_if<NodeUpserted>(&event)) return OnNode(node->node, now);
@@ -225,6 +231,7 @@ bool Core::IsAnother(PodId id, const k8s::Pod& pod) const {
 void Core::OnNewPod(const k8s::Pod& pod, Time now) {
   const PodId id = state_.AddPod(pod);
   if (backfill_ != nullptr) backfill_->times().Learn(id, pod, now);
+  NoteDriver(id, pod);
   if (state_.pod(id).node.valid()) {
     ClusterEvent event;
     event.kind = EventKind::kAssignedPodAdd;
@@ -235,8 +242,7 @@ void Core::OnNewPod(const k8s::Pod& pod, Time now) {
     NoteCrowd(state_.pod(id).node);
     NoteOvercommit(id);
     Tell(event, now);
-    NoteMember(id, now);
-    return NoteDriver(id, pod, now);
+    return NoteMember(id, now);
   }
   if (!IsOurs(id)) return NoteMember(id, now);
   for (const k8s::Condition& condition : pod.status.conditions) {
@@ -248,7 +254,6 @@ void Core::OnNewPod(const k8s::Pod& pod, Time now) {
   const cluster::Pod& record = state_.pod(id);
   queue_.Add(id, record.priority, now);
   NoteMember(id, now);
-  NoteDriver(id, pod, now);
   const bool ignored = state_.gang_of(id).valid() && judge_.GangPluginOf(id) == nullptr;
   if (ignored && options_.observer != nullptr) options_.observer->OnGangIgnored(state_, id);
 }
@@ -260,7 +265,11 @@ void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
   const cluster::GangId gang = state_.gang_of(id);
   state_.Hold(before.pod_class, before.kin);
   const cluster::PodChange change = state_.UpdatePod(id, pod);
-  if (change.labels || change.gang) ForgetUses(id);
+  if (change.gang || change.terminating ||
+      (change.labels && drivers_.Contains(id) != k8s::IsDriver(pod.meta.labels))) {
+    ForgetDriver(id, now);
+    NoteDriver(id, pod);
+  }
   NoteUse(id, now);
   if (change.moved || change.usage) YieldHolds(state_.pod(id).node);
   if (backfill_ != nullptr) backfill_->times().Learn(id, pod, now);
@@ -273,12 +282,10 @@ void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
     OnWaitingPodChanged(id, change, before, now);
   }
   if (change.gang) {
-    ForgetDriver(id, now);
     ForgetMember(gang, id, now);
     queue_.AskGateAgain(id, now);
   }
   if (gang.valid() || change.gang) NoteMember(id, now);
-  if (change.gang) NoteDriver(id, pod, now);
   state_.Release(before.pod_class, before.kin);
 }
 

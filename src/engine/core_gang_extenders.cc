@@ -74,7 +74,7 @@ bool Core::FitsOn(PodId member, NodeRow row) {
 }
 
 KindRoom Core::RoomOf(PodId member, bool alone) {
-  KindRoom room = placer_.RoomOf(ProfileOf(member), member, alone);
+  KindRoom room = placer_.RoomOf(JudgeOf(member), member, alone);
   if (const GangRound::Kind* const said = SaidAbout(member)) {
     std::erase_if(room.open, [said](NodeRow row) { return !said->Allows(row); });
   }

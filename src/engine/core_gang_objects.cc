@@ -42,6 +42,7 @@ void Core::OnMinimumChanged(GangId id, std::int32_t before, Time now) {
   for (const PodId member : members) NoteMember(member, now);
   // What it was refused is not what it asks for now.
   if (stood.valid()) queue_.Activate(stood, now);
+  Touch(id);
 }
 
 void Core::NoteConflict(PodId id) {

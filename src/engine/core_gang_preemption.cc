@@ -42,9 +42,9 @@ bool Core::RoomIsComing(PodId id, const WaitingGang& waiting, Time now) {
   const Drivers::Driver* const driver = drivers_.empty() ? nullptr : drivers_.Of(GangOf(id));
   const Reservation* const places =
       driver == nullptr ? nullptr : reservations_.Find(driver->places);
-  if (places == nullptr || !places->with_driver) return false;
-  return std::any_of(places->places.begin(), places->places.end(),
-                     [&](const Reservation::Place& place) { return is_made_for(place.hold); });
+  if (places == nullptr || places->stage() != ReservationStage::kMakingRoom) return false;
+  const std::vector<PodId> holds = places->holds();
+  return std::any_of(holds.begin(), holds.end(), is_made_for);
 }
 
 bool Core::MayMakeRoom(PodId id, const WaitingGang& waiting, Time now) {
@@ -61,7 +61,7 @@ GangPreemptor Core::MakePreemptor(GangPlanner& planner) {
       {.fits = [this](PodId pod, NodeRow row) { return FitsOn(pod, row); },
        .borrows =
            [this](PodId pod) { return backfill_ != nullptr && backfill_->times().Borrows(pod); },
-       .spared = [this](PodId pod) { return !drivers_.empty() && IsForming(pod); },
+       .spared = [this](PodId pod) { return !drivers_.empty() && driven_.IsForming(pod); },
        .may_use = [this](NodeRow row) { return placer_.MayUse(row); }}};
 }
 
@@ -82,7 +82,8 @@ GangRoom Core::FindRoomInParts(PodId id, GangId gang, const Reservation* executo
   if (!MayMakeRoom(id, waiting, now)) return {};
   std::vector<PodId> comers = waiting.ready;
   if (executors != nullptr) {
-    for (const Reservation::Place& place : executors->places) comers.push_back(place.hold);
+    const std::vector<PodId> holds = executors->holds();
+    comers.insert(comers.end(), holds.begin(), holds.end());
   }
   GangPlanner planner = MakePlanner();
   GangRoom room = MakePreemptor(planner).Find(gang, comers, comers.size());
@@ -127,7 +128,7 @@ std::vector<PodId> Core::RestOfGangs(PodId preemptor, const std::vector<PodId>& 
   const auto add = [&](PodId member) {
     const cluster::Pod& pod = state_.pod(member);
     const bool may_go = pod.node.valid() && !pod.terminating &&
-                        pod.priority < state_.pod(preemptor).priority && !IsForming(member);
+                        pod.priority < state_.pod(preemptor).priority && !driven_.IsForming(member);
     const bool known = std::find(victims.begin(), victims.end(), member) != victims.end() ||
                        std::find(rest.begin(), rest.end(), member) != rest.end();
     if (may_go && !known) rest.push_back(member);

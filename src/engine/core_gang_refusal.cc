@@ -63,7 +63,8 @@ void Core::Conclude(std::span<const PodId> members, std::size_t needed, GangPlan
     return;
   }
   if (!any_will_do) return;
-  const framework::GangEntry* const plugin = judge_.GangPluginOf(plan.blocked);
+  const framework::GangEntry* const plugin =
+      judge_.GangPluginOf(plan.blocked.valid() ? plan.blocked : members.front());
   const std::int32_t most = plugin == nullptr ? 0 : plugin->plugin->gang_args().search_evaluations;
   const std::size_t left =
       static_cast<std::size_t>(most) - std::min(plan.evaluations, static_cast<std::size_t>(most));
@@ -71,7 +72,7 @@ void Core::Conclude(std::span<const PodId> members, std::size_t needed, GangPlan
       state_, [this](PodId pod, NodeRow row) { return FitsOn(pod, row); },
       [this](PodId pod, NodeRow row) {
         std::uint8_t by = 0;
-        return AskReserve(ProfileOf(pod), pod, row, by);
+        return AskReserve(JudgeOf(pod), pod, row, by);
       });
   GangSearch::Found found = search.Find(by_kind, count, needed, left);
   plan.evaluations += found.evaluations;

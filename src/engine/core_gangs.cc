@@ -81,6 +81,7 @@ void Core::RevisitGang(GangId gang, Time now) {
 }
 
 void Core::SettleGang(GangId id, Time now) {
+  if (!drivers_.empty()) SettleDriver(id, now);
   WaitingGang* const waiting = id.valid() ? gangs_.Find(id) : nullptr;
   if (waiting == nullptr) return;
   // What was a gang by this id may be gone, and another be there that is none.
@@ -95,6 +96,7 @@ void Core::SettleGang(GangId id, Time now) {
   } else if (reorder && waiting->stands.valid()) {
     queue_.Reorder(waiting->stands, now);
   }
+  GangBook::SetAlso(*waiting, driven_.WhyNotInParts(id));
   // What extenders said is for an attempt that is not made.
   if (!waiting->stands.valid() && !gang_extenders_.Waits(id)) gang_extenders_.End(id);
   PlanReports(id, *waiting, !HasEnough(id, *waiting), now);
@@ -115,7 +117,7 @@ bool Core::HasEnough(GangId id, const WaitingGang& waiting) const {
   const std::size_t known = gang.placed + gang.finished + waiting.ready.size();
   // The first is nearly always the answer, and costs nothing.
   if (known < static_cast<std::size_t>(gang.minimum) || waiting.ready.size() < NeededBy(id)) {
-    return MayStartInParts(id);
+    return driven_.MayStartInParts(id);
   }
   return FillRoles(state_, gang, waiting.ready) && FillSubGroups(state_, gang, waiting.ready);
 }
@@ -124,7 +126,8 @@ bool Core::IsIncomplete(GangId id) const {
   if (!state_.gangs().Contains(id)) return false;
   const cluster::Gang& gang = state_.gangs().Get(id);
   // A driver whose pods have their places kept waits for nobody but itself.
-  return gang.placed > 0 && NeededBy(id) > 0 && !gang.awaits_object() && !MayStartInParts(id);
+  return gang.placed > 0 && NeededBy(id) > 0 && !gang.awaits_object() &&
+         !driven_.MayStartInParts(id);
 }
 
 std::size_t Core::NeededBy(GangId id) const {
@@ -147,7 +150,7 @@ void Core::OnListed(Time now) {
     const GangId id{i};
     const Time started = IsIncomplete(id) ? FirstStart(id) : kNever;
     WaitingGang* const waiting = gangs_.Find(id);
-    if (started == kNever || waiting == nullptr || AwaitsExecutors(id)) continue;
+    if (started == kNever || waiting == nullptr || driven_.AwaitsExecutors(id)) continue;
     const cluster::Gang& gang = state_.gangs().Get(id);
     const framework::GangArgs args = GangArgsOf(gang);
     waiting->found_alone = gang.placed == gang.members.size() && started + args.grace <= now;
@@ -204,18 +207,17 @@ void Core::DecideGang(PodId id, GangId gang, Time now) {
   GangPlanner planner = MakePlanner();
   // Fewer are there than it needs: then all of them start, and the places of the others are kept.
   const std::size_t ready = waiting.ready.size();
-  const bool in_parts = ready < NeededBy(gang) && MayStartInParts(gang);
-  if (!in_parts) DropUnheldPlaces(gang, now);
+  const bool in_parts = ready < NeededBy(gang) && driven_.MayStartInParts(gang);
   Reservation* const executors =
       in_parts ? MakeExecutorPlaces(gang, NeededBy(gang) - ready, now) : nullptr;
+  if (executors == nullptr) DropUnheldPlaces(gang, now);
   const Loan loan = Lend(waiting.ready);
   const auto attempt = state_.Mark();
   bool held = false;
-  GangPlan plan = in_parts               ? planner.Plan(waiting.ready, ready)
+  GangPlan plan = in_parts               ? PlanInParts(id, gang, executors, planner)
                   : backfill_ == nullptr ? PlanNow(gang, planner)
                                          : PlanGang(id, gang, planner, held, now);
-  const bool fits =
-      !plan.places.empty() && (executors == nullptr || PlanExecutors(id, *executors, plan));
+  const bool fits = !plan.places.empty();
   fits ? state_.Commit(attempt) : state_.Rollback(attempt);
   if (held) {
     TakeBackLoan(loan);
@@ -228,7 +230,7 @@ void Core::DecideGang(PodId id, GangId gang, Time now) {
     if (executors != nullptr) AwaitExecutorRoom(id, gang, *executors, room, now);
     return RefuseGang(id, gang, plan, room, now);
   }
-  if (executors != nullptr) HoldExecutorPlaces(drivers_.Of(gang)->pod, plan, *executors);
+  if (executors != nullptr) HoldExecutorPlaces(plan, *executors);
   SettleLoan(loan, plan.places, now);
   waiting.blocked = {};
   waiting.evicted_at.reset();
@@ -465,6 +467,10 @@ std::optional<std::string> Core::VerifyGangs() const {
     if (waiting == nullptr) continue;
     const bool stands = std::binary_search(ready.begin(), ready.end(), waiting->stands);
     const bool may_stand = MayStand(id, *waiting);
+    if (waiting->also != driven_.WhyNotInParts(id)) {
+      return fmt::format("pod group {}: what is said of its driver is out of date",
+                         GangName(state_, id));
+    }
     if (waiting->incomplete != IsIncomplete(id)) {
       return fmt::format("pod group {}: whether it goes first is out of date",
                          GangName(state_, id));

@@ -9,7 +9,6 @@
 #include "cluster/overcommit.h"
 #include "cluster/reservation_hold.h"
 #include "engine/core.h"
-#include "k8s/drivers.h"
 #include "k8s/names.h"
 
 namespace knx::engine {
@@ -65,7 +64,7 @@ void Core::OnReservation(const k8s::ResourceReservation& object, bool there, Tim
   const Duration lasts = profiles_[*reserving_].reservations->plugin->reservation_args().lasts;
   Reservation& added =
       reservations_.Add(object, object.meta.created.value_or(now), lasts, state_.resources());
-  added.stage = EndIn(object.conditions).value_or(ReservationStage::kPlanned);
+  reservations_.Enter(added, EndIn(object.conditions).value_or(ReservationStage::kPlanned));
   reservations_due_ = true;
   for (std::uint32_t i = 0; i < state_.pods().id_limit() && !added.over(); ++i) {
     const PodId id{i};
@@ -75,14 +74,11 @@ void Core::OnReservation(const k8s::ResourceReservation& object, bool there, Tim
 
 void Core::RemoveReservation(const std::string& key, Time now) {
   for (Reservation::Place& place : reservations_.Find(key)->places) DropHold(place, now);
-  const std::string namespace_ = reservations_.Find(key)->object.meta.namespace_;
-  const std::string group = reservations_.Find(key)->group;
   reservations_.Remove(key);
-  SettleDriven(namespace_, group, now);
 }
 
 void Core::EndReservation(Reservation& reservation, ReservationStage stage, Time now) {
-  reservation.stage = stage;
+  reservations_.Enter(reservation, stage);
   reservation.why.clear();
   for (Reservation::Place& place : reservation.places) DropHold(place, now);
 }
@@ -119,38 +115,35 @@ BeneficiaryNames Core::NamesOf(PodId id) const {
 
 std::vector<Reservation*> Core::ReservationsFor(PodId id) {
   std::vector<Reservation*> out = reservations_.For(NamesOf(id));
-  const GangId gang = state_.gang_of(id);
-  if (out.empty() || !gang.valid() ||
-      !k8s::IsDriver(state_.label_sets().Get(state_.pod(id).labels))) {
-    return out;
-  }
-  // Fewer places than the gang has pods are for those that the driver makes.
-  const auto minimum = static_cast<std::size_t>(state_.gangs().Get(gang).minimum);
-  std::erase_if(out, [minimum](const Reservation* each) { return each->places.size() < minimum; });
+  std::erase_if(out, [&](const Reservation* each) { return !driven_.MayUse(id, *each); });
   return out;
 }
 
 void Core::Use(PodId id, NodeRow row, Time now) {
-  std::vector<Reservation*> all = ReservationsFor(id);
-  if (all.empty()) return;
+  const std::vector<Reservation*> used = reservations_.UsedBy(id);
+  std::vector<Reservation*> all = row.valid() ? ReservationsFor(id) : std::vector<Reservation*>();
+  if (used.empty() && all.empty()) return;
   // It may be bound now, and all that was needed.
   reservations_due_ = true;
-  const auto is_known = [&](const Reservation* reservation) {
-    const auto user = reservation->users.find(id);
-    return user == reservation->users.end() ? !row.valid() || reservation->over()
-                                            : user->second.row == row;
-  };
-  if (std::all_of(all.begin(), all.end(), is_known)) return;
-  for (Reservation* const reservation : all) StopUse(*reservation, id);
-  std::erase_if(all, [](const Reservation* reservation) { return reservation->over(); });
-  if (!row.valid()) return;
+  // Of those that are over, who has used them is known.
+  std::erase_if(
+      all, [&](const Reservation* each) { return each->over() && !each->users().contains(id); });
+  const bool known = used.size() == all.size() &&
+                     std::all_of(all.begin(), all.end(), [&](const Reservation* each) {
+                       const auto user = each->users().find(id);
+                       return user != each->users().end() && user->second.row == row;
+                     });
+  if (known) return;
+  for (Reservation* const each : used) StopUse(*each, id);
+  std::erase_if(all, [](const Reservation* each) { return each->over(); });
+  if (all.empty()) return;
   const auto requests = state_.usage_of(id).requests;
   cluster::ResourceVector wanted(requests.begin(), requests.end());
   bool took = false;
-  for (Reservation* const reservation : all) {
-    for (const std::size_t taken : ReservationBook::TakeHere(*reservation, id, row, wanted)) {
+  for (Reservation* const each : all) {
+    for (const std::size_t taken : reservations_.TakeHere(*each, id, row, wanted)) {
       took = true;
-      ResizeHold(reservation->places[taken]);
+      ResizeHold(each->places[taken]);
     }
   }
   for (auto each = all.begin(); each != all.end() && !took; ++each) {
@@ -174,7 +167,7 @@ void Core::FreeHold(Reservation::Place& place, Time now) {
 }
 
 void Core::StopUse(Reservation& reservation, PodId id) {
-  for (const std::size_t given : ReservationBook::GiveBack(reservation, id)) {
+  for (const std::size_t given : reservations_.GiveBack(reservation, id)) {
     Reservation::Place& place = reservation.places[given];
     reservations_due_ = reservation.unsettled = true;
     if (!place.hold.valid()) continue;
@@ -182,10 +175,6 @@ void Core::StopUse(Reservation& reservation, PodId id) {
     if (state_.pod(place.hold).node.valid()) state_.Displace(place.hold);
     ResizeHold(place);
   }
-}
-
-void Core::ForgetUses(PodId id) {
-  for (auto& [key, reservation] : reservations_.all()) StopUse(reservation, id);
 }
 
 void Core::ResizeHold(Reservation::Place& place) {
@@ -201,7 +190,7 @@ void Core::ResizeHold(Reservation::Place& place) {
 
 // ---- planning those they are for ----
 
-Core::Loan Core::Lend(std::span<const PodId> pods) {
+Loan Core::Lend(std::span<const PodId> pods) {
   Loan loan;
   if (reservations_.empty()) return loan;
   for (const PodId pod : pods) {
@@ -239,9 +228,8 @@ void Core::SettleLoan(const Loan& loan, std::span<const std::pair<PodId, NodeRow
 Placement Core::PlaceOne(PodId id, Time now) {
   const Loan loan = Lend(std::span(&id, 1));
   Placement placement = placer_.Place(ProfileOf(id), id, FailedOn(id));
+  if (backfill_ != nullptr) ConsiderPromises(id, placement, now);
   TakeBackLoan(loan);
-  // Its room is taken at once, after this.
-  if (placement.node.valid() && !reservations_.empty()) Use(id, placement.node, now);
   return placement;
 }
 
@@ -268,27 +256,27 @@ void Core::SettleReservations(Time now) {
     return a->begins < b->begins;
   });
   for (Reservation* const reservation : all) {
-    if (reservation->with_driver) continue;
-    if (reservation->over() || now < reservation->begins) {
-      ReportReservation(*reservation, now);
-      continue;
-    }
-    if (now >= reservation->ends) {
-      EndReservation(*reservation, ReservationStage::kExpired, now);
-    } else if (HasServed(*reservation)) {
-      EndReservation(*reservation, ReservationStage::kUsed, now);
-    } else if (moved || reservation->unsettled || reservation->stage != ReservationStage::kHeld) {
-      HoldPlaces(*reservation);
-    }
+    SettleReservation(*reservation, moved, now);
     ReportReservation(*reservation, now);
-    SettleDriven(reservation->object.meta.namespace_, reservation->group, now);
   }
 }
 
+void Core::SettleReservation(Reservation& reservation, bool moved, Time now) {
+  if (reservation.over() || now < reservation.begins) return;
+  if (now >= reservation.ends) {
+    return EndReservation(reservation, ReservationStage::kExpired, now);
+  }
+  // They are planned together with their driver.
+  if (reservation.stage() == ReservationStage::kMakingRoom) return;
+  if (HasServed(reservation)) return EndReservation(reservation, ReservationStage::kUsed, now);
+  const bool held = reservation.stage() == ReservationStage::kHeld;
+  if (moved || reservation.unsettled || !held) HoldPlaces(reservation);
+}
+
 bool Core::HasServed(const Reservation& reservation) const {
-  if (reservation.users.empty()) return false;
+  if (reservation.users().empty()) return false;
   GangId gang;
-  for (const auto& [pod, user] : reservation.users) {
+  for (const auto& [pod, user] : reservation.users()) {
     if (state_.pod(pod).assumed) return false;  // it may lose its place yet
     if (!gang.valid() && !reservation.group.empty()) gang = state_.gang_of(pod);
   }
@@ -300,7 +288,7 @@ void Core::HoldPlaces(Reservation& reservation) {
   const auto plan = state_.Mark();
   const std::optional<Placement> refusal = PlaceHolds(reservation);
   refusal ? state_.Rollback(plan) : state_.Commit(plan);
-  reservation.stage = refusal ? ReservationStage::kWaiting : ReservationStage::kHeld;
+  reservations_.Enter(reservation, refusal ? ReservationStage::kWaiting : ReservationStage::kHeld);
   reservation.why = refusal ? refusal->message : "";
   reservation.unsettled = false;
 }
@@ -312,8 +300,8 @@ void Core::MakeHolds(Reservation& reservation) {
     shape.name = fmt::format("{}/{}", KeyOf(reservation.object), place.asked.name);
     shape.id = fmt::format("{}/{}", shape.name, reservation.object.meta.uid);
     shape.node = place.asked.node;
-    if (!reservation.users.empty()) {
-      shape.like = state_.class_of(reservation.users.begin()->first).spec;
+    if (!reservation.users().empty()) {
+      shape.like = state_.class_of(reservation.users().begin()->first).spec;
     }
     place.hold = state_.AddPod(cluster::MakeHold(shape, place.left, state_.resources()));
     if (backfill_ != nullptr) backfill_->times().NoteHold(place.hold, reservation.ends);
@@ -354,10 +342,11 @@ k8s::Condition ActiveCondition(const Reservation& reservation) {
                           {}};
   };
   const std::string end = reservation.ends == kNever ? "" : FormatTime(reservation.ends);
-  switch (reservation.stage) {
+  switch (reservation.stage()) {
     case ReservationStage::kPlanned:
       return say("False", kPlanned, fmt::format("begins at {}", FormatTime(reservation.begins)));
     case ReservationStage::kWaiting:
+    case ReservationStage::kMakingRoom:
       return say("False", kWaiting, fmt::format("{:.1000}", reservation.why));
     case ReservationStage::kHeld:
       return say("True", kHeld,
@@ -391,13 +380,13 @@ bool SaysTheSame(const std::vector<k8s::Condition>& a, const std::vector<k8s::Co
 }  // namespace
 
 void Core::ReportReservation(Reservation& reservation, Time now) {
-  if (reservation.object.meta.uid.empty()) return;  // it has no object
-  std::pair<ReservationStage, std::string> say(reservation.stage, reservation.why);
+  if (reservation.made_for.valid()) return;  // it has no object
+  std::pair<ReservationStage, std::string> say(reservation.stage(), reservation.why);
   if (reservation.said == say) return;
   reservation.said = std::move(say);
   std::vector<k8s::Condition> conditions = {ActiveCondition(reservation)};
   if (!reservation.group.empty()) {
-    const bool complete = reservation.stage == ReservationStage::kUsed;
+    const bool complete = reservation.stage() == ReservationStage::kUsed;
     conditions.push_back({std::string(names::kGangComplete),
                           complete ? "True" : "False",
                           complete ? "PodGroupComplete" : "PodGroupIncomplete",
@@ -412,7 +401,7 @@ void Core::ReportReservation(Reservation& reservation, Time now) {
                          {},
                          {}};
   for (k8s::Condition& condition : conditions) KeepTime(condition, reservation.written, now);
-  for (const auto& [pod, user] : reservation.users) {
+  for (const auto& [pod, user] : reservation.users()) {
     for (const Reservation::Taken& taken : user.taken) {
       patch.pods.emplace_back(reservation.places[taken.place].asked.name, state_.pod(pod).name);
     }
@@ -434,42 +423,6 @@ void Core::OnReservationWritten(const ActionFinished& finished, Time now) {
     reservation.said.reset();
     reservations_.Remind(now + kWriteAgainAfter);
   }
-}
-
-// ---- care ----
-
-std::optional<std::string> Core::VerifyReservations() const {
-  std::size_t holds = 0;
-  for (const auto& [key, reservation] : reservations_.all()) {
-    for (const Reservation::Place& place : reservation.places) {
-      if (!place.hold.valid()) continue;
-      ++holds;
-      if (reservation.over()) return fmt::format("reservation {}: is over and holds room", key);
-      if (!state_.pods().Contains(place.hold) || !cluster::IsHold(state_.pod(place.hold))) {
-        return fmt::format("reservation {}: its hold is gone", key);
-      }
-      const auto held = state_.usage_of(place.hold).requests;
-      if (!std::equal(held.begin(), held.end(), place.left.begin(), place.left.end())) {
-        return fmt::format("reservation {}: place {} holds something else than what is left", key,
-                           place.asked.name);
-      }
-      const NodeRow row = state_.pod(place.hold).node;
-      if (row.valid() && row != place.row) {
-        return fmt::format("reservation {}: place {} is held elsewhere", key, place.asked.name);
-      }
-    }
-    for (const auto& [pod, user] : reservation.users) {
-      if (!reservation.over() && state_.pod(pod).node != user.row) {
-        return fmt::format("reservation {}: a pod uses it that is elsewhere", key);
-      }
-    }
-  }
-  for (std::uint32_t i = 0; i < state_.pods().id_limit(); ++i) {
-    const PodId id{i};
-    if (state_.pods().Contains(id) && cluster::IsHold(state_.pod(id))) --holds;
-  }
-  if (holds != 0) return "room is held that is not reserved";
-  return std::nullopt;
 }
 
 }  // namespace knx::engine

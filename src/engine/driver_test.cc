@@ -56,6 +56,34 @@ TEST(Drivers, RememberTheLastRunsOnly) {
   EXPECT_EQ(drivers.Recall("job 10000"), shape);
 }
 
+TEST(Drivers, AreFollowedByTheNextThatSaysSo) {
+  Drivers drivers;
+  const cluster::GangId gang{3}, other{4};
+  const auto add = [&](cluster::GangId of, std::uint32_t pod) {
+    drivers.Add(of, {"default", "spark"}, {cluster::PodId{pod}, {}, "", "", false});
+  };
+  add(gang, 1);
+  add(gang, 2);
+  add(other, 5);
+  EXPECT_EQ(drivers.Of(gang)->pod, cluster::PodId{1});
+  EXPECT_EQ(drivers.GangsOf({"default", "spark"}), (std::vector<cluster::GangId>{gang, other}));
+  EXPECT_FALSE(drivers.SetSpared(gang, true));
+  EXPECT_TRUE(drivers.SetSpared(gang, false));
+  const auto first = drivers.Remove(cluster::PodId{1});
+  ASSERT_TRUE(first && first->driver);
+  EXPECT_EQ(first->gang, gang);
+  EXPECT_EQ(drivers.Of(gang)->pod, cluster::PodId{2});
+  EXPECT_FALSE(drivers.Remove(cluster::PodId{1})) << "it was forgotten";
+  add(gang, 1);
+  const auto second = drivers.Remove(cluster::PodId{1});
+  ASSERT_TRUE(second);
+  EXPECT_FALSE(second->driver) << "another drove it";
+  EXPECT_TRUE(drivers.Remove(cluster::PodId{2}));
+  EXPECT_EQ(drivers.Of(gang), nullptr);
+  EXPECT_EQ(drivers.GangsOf({"default", "spark"}), std::vector<cluster::GangId>{other});
+  EXPECT_EQ(drivers.Gangs(), std::vector<cluster::GangId>{other});
+}
+
 class DriverTest : public ::testing::Test {
  protected:
   void Node(const std::string& name, const std::string& cpu) {

@@ -9,6 +9,9 @@
 
 namespace knx::engine {
 
+using cluster::GangId;
+using cluster::PodId;
+
 std::optional<k8s::ResourceList> ReadExecutorResources(std::string_view text) {
   k8s::ResourceList out;
   while (!text.empty()) {
@@ -38,9 +41,52 @@ std::string JobOf(const k8s::ObjectMeta& driver, std::string_view gang) {
   return fmt::format("gang {}", gang);
 }
 
-const Drivers::Driver* Drivers::Of(cluster::GangId gang) const {
+std::vector<GangId> Drivers::Gangs() const {
+  std::vector<GangId> out;
+  for (const auto& [gang, driven] : by_gang_) out.push_back(gang);
+  return out;
+}
+
+std::vector<GangId> Drivers::GangsOf(const Group& group) const {
+  const auto found = by_group_.find(group);
+  if (found == by_group_.end()) return {};
+  return {found->second.begin(), found->second.end()};
+}
+
+const Drivers::Driver* Drivers::Of(GangId gang) const {
   const auto found = by_gang_.find(gang);
-  return found == by_gang_.end() ? nullptr : &found->second;
+  return found == by_gang_.end() ? nullptr : &found->second.drivers.front();
+}
+
+void Drivers::Add(GangId gang, Group group, Driver driver) {
+  gang_by_pod_[driver.pod] = gang;
+  by_group_[group].insert(gang);
+  Driven& driven = by_gang_[gang];
+  driven.group = std::move(group);
+  driven.drivers.push_back(std::move(driver));
+}
+
+std::optional<Drivers::Gone> Drivers::Remove(PodId pod) {
+  const auto known = gang_by_pod_.find(pod);
+  if (known == gang_by_pod_.end()) return std::nullopt;
+  Gone gone{known->second, std::nullopt};
+  gang_by_pod_.erase(known);
+  const auto driven = by_gang_.find(gone.gang);
+  std::vector<Driver>& drivers = driven->second.drivers;
+  const auto at = std::find_if(drivers.begin(), drivers.end(),
+                               [pod](const Driver& driver) { return driver.pod == pod; });
+  if (at == drivers.begin()) gone.driver = std::move(*at);
+  drivers.erase(at);
+  if (!drivers.empty()) return gone;
+  const auto group = by_group_.find(driven->second.group);
+  group->second.erase(gone.gang);
+  if (group->second.empty()) by_group_.erase(group);
+  by_gang_.erase(driven);
+  return gone;
+}
+
+bool Drivers::SetSpared(GangId gang, bool spared) {
+  return std::exchange(by_gang_.at(gang).drivers.front().spared, spared);
 }
 
 void Drivers::Remember(const std::string& job, cluster::ResourceVector executor) {

@@ -59,7 +59,7 @@ std::string WhatIsMissing(const cluster::State& state, GangId id, const WaitingG
     if (ready >= wanted) continue;
     missing += fmt::format(", {} more of role {:.100}", wanted - ready, role);
   }
-  return missing + MissingInSubGroups(state, gang, waiting);
+  return missing + MissingInSubGroups(state, gang, waiting) + waiting.also;
 }
 
 WaitingGang& GangBook::Open(GangId gang, Time now) {
@@ -83,6 +83,12 @@ void GangBook::Close(GangId gang) {
   SetMissingReport(gang, std::nullopt);
   SetIncompleteReport(gang, std::nullopt);
   gangs_.erase(gang);
+}
+
+void GangBook::SetAlso(WaitingGang& gang, std::string also) {
+  if (gang.also == also) return;
+  gang.also = std::move(also);
+  gang.said_missing = 0;
 }
 
 void GangBook::SetReady(WaitingGang& gang, PodId pod, bool ready) {

@@ -24,6 +24,7 @@ struct WaitingGang {
   Time since;                          // its first member was seen
   std::optional<Time> missing_report;  // when it is said that members are missing
   std::size_t said_missing = 0;        // with so many ready; 0: was not said
+  std::string also;                    // what is to be said beside what is missing; empty: nothing
   bool incomplete = false;             // some have a place, and too few: it goes before others
   std::optional<Time> incomplete_report;  // when it is said that only some of it have a place
   bool said_incomplete = false;
@@ -51,6 +52,7 @@ class GangBook {
   [[nodiscard]] std::size_t size() const { return gangs_.size(); }
 
   static void SetReady(WaitingGang& gang, cluster::PodId pod, bool ready);
+  static void SetAlso(WaitingGang& gang, std::string also);
 
   // Something is to be said of a gang at a time, or no longer.
   void SetMissingReport(cluster::GangId id, std::optional<Time> when);

@@ -92,6 +92,14 @@ bool Reservation::all_taken() const {
                      [](const Place& place) { return place.left.empty(); });
 }
 
+std::vector<PodId> Reservation::holds() const {
+  std::vector<PodId> out;
+  for (const Place& place : places) {
+    if (place.hold.valid()) out.push_back(place.hold);
+  }
+  return out;
+}
+
 Reservation* ReservationBook::Find(const std::string& key) {
   const auto found = all_.find(key);
   return found == all_.end() ? nullptr : &found->second;
@@ -120,6 +128,7 @@ Reservation& ReservationBook::Add(const k8s::ResourceReservation& object, Time m
   by_names_[KeyFor(added)].insert(key);
   Remind(added.begins);
   if (!endless) Remind(added.ends);
+  NoteChange(added);
   return added;
 }
 
@@ -129,7 +138,18 @@ void ReservationBook::Remove(const std::string& key) {
   const auto named = by_names_.find(KeyFor(found->second));
   named->second.erase(key);
   if (named->second.empty()) by_names_.erase(named);
+  NoteChange(found->second);
+  for (const auto& [pod, user] : found->second.users_) ForgetUse(found->second, pod);
   all_.erase(found);
+}
+
+void ReservationBook::Enter(Reservation& reservation, ReservationStage stage) {
+  if (std::exchange(reservation.stage_, stage) != stage) NoteChange(reservation);
+}
+
+void ReservationBook::NoteChange(const Reservation& reservation) {
+  if (reservation.group.empty()) return;
+  changed_.emplace(reservation.object.meta.namespace_, reservation.group);
 }
 
 std::vector<std::string> ReservationBook::KeysFor(const BeneficiaryNames& names) const {
@@ -155,11 +175,28 @@ std::vector<const Reservation*> ReservationBook::For(const BeneficiaryNames& nam
   return out;
 }
 
+std::vector<Reservation*> ReservationBook::UsedBy(PodId pod) const {
+  const auto found = uses_.find(pod);
+  return found == uses_.end() ? std::vector<Reservation*>() : found->second;
+}
+
+void ReservationBook::AddUser(Reservation& reservation, PodId pod, NodeRow row) {
+  const auto [user, is_new] = reservation.users_.try_emplace(pod);
+  user->second.row = row;
+  if (is_new) uses_[pod].push_back(&reservation);
+}
+
+void ReservationBook::ForgetUse(const Reservation& reservation, PodId pod) {
+  const auto found = uses_.find(pod);
+  std::erase(found->second, &reservation);
+  if (found->second.empty()) uses_.erase(found);
+}
+
 std::vector<std::size_t> ReservationBook::TakeHere(Reservation& reservation, PodId pod, NodeRow row,
                                                    ResourceVector& wanted) {
   std::vector<std::size_t> changed;
-  Reservation::User& user = reservation.users[pod];
-  user.row = row;
+  AddUser(reservation, pod, row);
+  Reservation::User& user = reservation.users_.at(pod);
   std::vector<std::pair<std::pair<std::size_t, std::size_t>, std::size_t>> here;
   for (std::size_t i = 0; i < reservation.places.size(); ++i) {
     const Reservation::Place& place = reservation.places[i];
@@ -190,19 +227,20 @@ std::optional<std::size_t> ReservationBook::TakeElsewhere(Reservation& reservati
   if (!best) return std::nullopt;
   ResourceVector taken = TakeOut(reservation.places[*best].left, wanted);
   if (taken.empty()) return std::nullopt;
-  reservation.users[pod].taken.push_back({*best, std::move(taken)});
+  reservation.users_.at(pod).taken.push_back({*best, std::move(taken)});
   return best;
 }
 
 std::vector<std::size_t> ReservationBook::GiveBack(Reservation& reservation, PodId pod) {
   std::vector<std::size_t> changed;
-  const auto user = reservation.users.find(pod);
-  if (user == reservation.users.end()) return changed;
+  const auto user = reservation.users_.find(pod);
+  if (user == reservation.users_.end()) return changed;
   for (const Reservation::Taken& taken : user->second.taken) {
     PutBack(reservation.places[taken.place].left, taken.amounts);
     changed.push_back(taken.place);
   }
-  reservation.users.erase(user);
+  reservation.users_.erase(user);
+  ForgetUse(reservation, pod);
   return changed;
 }
 

@@ -23,6 +23,8 @@ namespace knx::engine {
 enum class ReservationStage : std::uint8_t {
   kPlanned,  // its time has not come
   kWaiting,  // for room, as long as there is none for all that is left of it
+  // Of executors: room is being made for them and for their driver, and it is held for all or none.
+  kMakingRoom,
   kHeld,
   kUsed,  // its pods have what they need
   kExpired,
@@ -33,6 +35,8 @@ struct BeneficiaryNames {
   std::string_view namespace_;
   std::string_view group, app;  // empty: none
 };
+
+class ReservationBook;
 
 struct Reservation {
   struct Place {
@@ -52,24 +56,31 @@ struct Reservation {
   };
 
   k8s::ResourceReservation object;
-  std::string group, app;  // whom it is for; one of them is empty
+  std::string group, app;    // whom it is for; one of them is empty
+  cluster::GangId made_for;  // whose driver has yet to make those it is for; invalid: an object's
   Time begins, ends;
-  ReservationStage stage = ReservationStage::kPlanned;
   std::string why;  // there is no room
   std::vector<Place> places;
-  std::map<cluster::PodId, User> users;
   // What its status says as far as we know, and the action that writes it.
   std::vector<k8s::Condition> written;
   std::uint64_t patch = 0;
   std::optional<std::pair<ReservationStage, std::string>> said;  // what that was made of
   bool unsettled = false;  // something of it may have to be held again
-  // Of executors: room is being made for them and for their driver, and it is held for all or none.
-  bool with_driver = false;
 
+  [[nodiscard]] ReservationStage stage() const { return stage_; }
+  [[nodiscard]] const std::map<cluster::PodId, User>& users() const { return users_; }
   [[nodiscard]] bool over() const {
-    return stage == ReservationStage::kUsed || stage == ReservationStage::kExpired;
+    return stage_ == ReservationStage::kUsed || stage_ == ReservationStage::kExpired;
   }
   [[nodiscard]] bool all_taken() const;
+  // What stands for its places in the state.
+  [[nodiscard]] std::vector<cluster::PodId> holds() const;
+
+ private:
+  // What other things follow from is changed by the book alone, which sees to it that they do.
+  friend class ReservationBook;
+  ReservationStage stage_ = ReservationStage::kPlanned;
+  std::map<cluster::PodId, User> users_;
 };
 
 class ReservationBook {
@@ -84,20 +95,31 @@ class ReservationBook {
   Reservation& Add(const k8s::ResourceReservation& object, Time made, Duration lasts,
                    cluster::ResourceNames& names);
   void Remove(const std::string& key);
+  void Enter(Reservation& reservation, ReservationStage stage);
+
+  // Namespace and group of those that came, went, or entered another stage since this was last
+  // asked.
+  using Groups = std::set<std::pair<std::string, std::string>>;
+  [[nodiscard]] bool has_changed() const { return !changed_.empty(); }
+  Groups TakeChanged() { return std::exchange(changed_, {}); }
 
   // Those that the pod may use.
   [[nodiscard]] std::vector<Reservation*> For(const BeneficiaryNames& names);
   [[nodiscard]] std::vector<const Reservation*> For(const BeneficiaryNames& names) const;
 
+  // Those that the pod uses.
+  [[nodiscard]] std::vector<Reservation*> UsedBy(cluster::PodId pod) const;
+  // The pod has a place on a node, and takes nothing.
+  void AddUser(Reservation& reservation, cluster::PodId pod, cluster::NodeRow row);
   // The pod has a place on a node: takes as much of `wanted` as the places there have, and leaves
   // the rest in it. Gives the places that have less now.
-  static std::vector<std::size_t> TakeHere(Reservation& reservation, cluster::PodId pod,
-                                           cluster::NodeRow row, cluster::ResourceVector& wanted);
-  // The same for one without such places: from the one that suits it best; nullopt: from none.
+  std::vector<std::size_t> TakeHere(Reservation& reservation, cluster::PodId pod,
+                                    cluster::NodeRow row, cluster::ResourceVector& wanted);
+  // The same for a user without such places: from the one that suits it best; nullopt: from none.
   static std::optional<std::size_t> TakeElsewhere(Reservation& reservation, cluster::PodId pod,
                                                   cluster::ResourceVector& wanted);
   // It has it no longer. Gives the places that have more now.
-  static std::vector<std::size_t> GiveBack(Reservation& reservation, cluster::PodId pod);
+  std::vector<std::size_t> GiveBack(Reservation& reservation, cluster::PodId pod);
 
   // When something is to be done next.
   void Remind(Time when) { moments_.insert(when); }
@@ -107,13 +129,23 @@ class ReservationBook {
 
  private:
   [[nodiscard]] std::vector<std::string> KeysFor(const BeneficiaryNames& names) const;
+  void NoteChange(const Reservation& reservation);
+  void ForgetUse(const Reservation& reservation, cluster::PodId pod);
 
   Reservations all_;
   // Keys of reservations by whom they are for: "namespace/g/group", "namespace/a/app".
   std::map<std::string, std::set<std::string>> by_names_;
+  std::map<cluster::PodId, std::vector<Reservation*>> uses_;  // never empty
+  Groups changed_;
   std::set<Time> moments_;
 };
 
 [[nodiscard]] std::string KeyOf(const k8s::ResourceReservation& object);
+
+// Places that are lent to those they are for while these are planned.
+struct Loan {
+  std::optional<cluster::State::MarkId> mark;  // nullopt: nothing is lent
+  std::vector<std::pair<cluster::PodId, cluster::NodeRow>> holds;
+};
 
 }  // namespace knx::engine

@@ -92,7 +92,7 @@ void ReportReservations(const engine::Engine& engine, const Report& report) {
   BoundedNames names;
   std::map<std::string_view, std::size_t> held;
   for (const auto& [key, reservation] : engine.reservations().all()) {
-    if (reservation.stage != engine::ReservationStage::kHeld) continue;
+    if (reservation.stage() != engine::ReservationStage::kHeld) continue;
     ++held[names.Name(reservation.object.meta.namespace_)];
   }
   for (const auto& [where, count] : held) report({where}, static_cast<double>(count));

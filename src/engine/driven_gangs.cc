@@ -1,0 +1,90 @@
+#include "engine/driven_gangs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace knx::engine {
+
+using cluster::GangId;
+using cluster::PodId;
+
+BeneficiaryNames DrivenGangs::NamesOf(GangId id) const {
+  const cluster::Gang& gang = books_.state.gangs().Get(id);
+  return {books_.state.words().Text(gang.namespace_), cluster::GroupOf(gang.source, gang.name), {}};
+}
+
+std::vector<const Reservation*> DrivenGangs::KeptFor(GangId id) const {
+  std::vector<const Reservation*> out = books_.reservations.For(NamesOf(id));
+  std::erase_if(out, [id](const Reservation* each) {
+    return each->over() || (each->made_for.valid() && each->made_for != id);
+  });
+  return out;
+}
+
+bool DrivenGangs::MayUse(PodId id, const Reservation& reservation) const {
+  const GangId gang = books_.state.gang_of(id);
+  const bool made = reservation.made_for.valid();
+  if (made && reservation.made_for != gang) return false;
+  const Drivers::Driver* const driver = gang.valid() ? books_.drivers.Of(gang) : nullptr;
+  if (driver == nullptr || driver->pod != id) return true;
+  // Fewer places than the gang has pods are for those that the driver makes.
+  const auto minimum = static_cast<std::size_t>(books_.state.gangs().Get(gang).minimum);
+  return !made && reservation.places.size() >= minimum;
+}
+
+bool DrivenGangs::MayStartInParts(GangId id) const {
+  const Drivers::Driver* const driver = books_.drivers.Of(id);
+  if (driver == nullptr || books_.state.gangs().Get(id).awaits_object()) return false;
+  const bool runs = books_.state.pod(driver->pod).node.valid();
+  const WaitingGang* const waiting = books_.gangs.Find(id);
+  const bool waits = waiting != nullptr && std::find(waiting->ready.begin(), waiting->ready.end(),
+                                                     driver->pod) != waiting->ready.end();
+  if (runs) return KeepsPlacesForAll(id);
+  return waits && WhyNotInParts(id).empty();
+}
+
+// Without any the others start as a whole.
+bool DrivenGangs::KeepsPlacesForAll(GangId id) const {
+  const std::size_t needed = books_.needed(id);
+  const auto kept = KeptFor(id);
+  return std::any_of(kept.begin(), kept.end(), [needed](const Reservation* each) {
+    return each->stage() == ReservationStage::kHeld && each->places.size() >= needed;
+  });
+}
+
+std::string DrivenGangs::WhyNotInParts(GangId id) const {
+  const Drivers::Driver* const driver = books_.drivers.Of(id);
+  if (driver == nullptr || books_.state.gangs().Get(id).awaits_object()) return {};
+  if (books_.state.pod(driver->pod).node.valid()) return {};
+  bool reserved = false;
+  for (const Reservation* const each : KeptFor(id)) {
+    if (each->made_for.valid()) continue;  // what is left of an earlier attempt
+    reserved = true;
+    if (each->stage() == ReservationStage::kHeld) continue;
+    return fmt::format("; its driver waits until reservation {:.200} is held", KeyOf(each->object));
+  }
+  const std::size_t needed = books_.needed(id), ready = books_.gangs.Find(id)->ready.size();
+  const bool keeps = !reserved && !driver->executor.empty() && needed > ready;
+  if (!keeps || needed - ready <= kMostExecutorPlaces) return {};
+  return fmt::format(
+      "; its driver does not start before the others: places are kept for {} of them at most",
+      kMostExecutorPlaces);
+}
+
+bool DrivenGangs::AwaitsExecutors(GangId id) const {
+  const Drivers::Driver* const driver = books_.drivers.Of(id);
+  return driver != nullptr && books_.state.pod(driver->pod).node.valid() && !KeptFor(id).empty();
+}
+
+bool DrivenGangs::IsForming(PodId id) const {
+  const GangId gang = books_.state.gang_of(id);
+  const Drivers::Driver* const driver = gang.valid() ? books_.drivers.Of(gang) : nullptr;
+  if (driver == nullptr || driver->pod != id || books_.needed(gang) == 0) return false;
+  const auto kept = KeptFor(gang);
+  return std::any_of(kept.begin(), kept.end(), [](const Reservation* each) {
+    return each->stage() == ReservationStage::kHeld || each->stage() == ReservationStage::kWaiting;
+  });
+}
+
+}  // namespace knx::engine

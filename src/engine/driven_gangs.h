@@ -1,0 +1,56 @@
+// What follows from what is reserved for gangs whose pods are made by one of them, the driver: it
+// is worked out whenever somebody asks, so that it is never out of date. Changes nothing.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cluster/state.h"
+#include "engine/drivers.h"
+#include "engine/gang_book.h"
+#include "engine/reservation_book.h"
+#include "k8s/resource_reservation.h"
+
+namespace knx::engine {
+
+// A driver whose executors are more waits for them as any gang does. As many as a reservation may
+// have: planning more at once would hold up everybody.
+inline constexpr std::size_t kMostExecutorPlaces = k8s::kMaxReservedPlaces;
+
+class DrivenGangs {
+ public:
+  struct Books {
+    const cluster::State& state;
+    const GangBook& gangs;
+    const ReservationBook& reservations;
+    const Drivers& drivers;
+    // Members that have yet to get a place so that the gang has its minimum.
+    std::function<std::size_t(cluster::GangId)> needed;
+  };
+  explicit DrivenGangs(Books books) : books_(std::move(books)) {}
+
+  [[nodiscard]] BeneficiaryNames NamesOf(cluster::GangId id) const;
+  // What is reserved for the gang and is not over.
+  [[nodiscard]] std::vector<const Reservation*> KeptFor(cluster::GangId id) const;
+  // Whether a pod may use it that has its names.
+  [[nodiscard]] bool MayUse(cluster::PodId id, const Reservation& reservation) const;
+  // Those that are there may start before the others: the driver, or others with places kept.
+  [[nodiscard]] bool MayStartInParts(cluster::GangId id) const;
+  // Why a driver that waits does not start before the others; empty: there is none, or it may.
+  [[nodiscard]] std::string WhyNotInParts(cluster::GangId id) const;
+  // Its driver runs, and the places of those that it has yet to make are kept.
+  [[nodiscard]] bool AwaitsExecutors(cluster::GangId id) const;
+  // A driver that runs, and whose gang has yet to get its minimum, for which room is kept. Nobody
+  // is to evict it: its executors would come to nothing.
+  [[nodiscard]] bool IsForming(cluster::PodId id) const;
+
+ private:
+  [[nodiscard]] bool KeepsPlacesForAll(cluster::GangId id) const;
+
+  Books books_;
+};
+
+}  // namespace knx::engine
