@@ -83,6 +83,40 @@ bool Backfill::Outranks(const Waiter& waiter, const Waiter& other) const {
 // ---- who may pass ----
 
 Passing Backfill::MayStart(const Waiter& waiter, const Places& places, Time now) {
+  const std::vector<const Promise*> in_the_way = InTheWayOf(waiter, now);
+  if (in_the_way.empty()) return Passing::kNobody;
+  if (!MayPass(waiter)) return Passing::kForbidden;
+  const auto untouched = [&](const Promise* promise) { return !Touches(places, *promise); };
+  if (std::all_of(in_the_way.begin(), in_the_way.end(), untouched)) return Passing::kBeside;
+  const auto in_time = [&](const Promise* promise) {
+    return untouched(promise) || EndsBefore(waiter, *promise, now);
+  };
+  if (std::all_of(in_the_way.begin(), in_the_way.end(), in_time)) return Passing::kInTime;
+  if (!waiter.args->share_nodes) return Passing::kForbidden;
+  std::optional<std::vector<Promise>> moved = Beside(waiter, places, now);
+  if (!moved) return Passing::kForbidden;
+  promises_ = *std::move(moved);  // those that moved did so for one that starts now
+  return Passing::kBeside;
+}
+
+std::optional<std::vector<NodeRow>> Backfill::ClosedTo(const Waiter& waiter, Time now) {
+  const std::vector<const Promise*> in_the_way = InTheWayOf(waiter, now);
+  if (!in_the_way.empty() && !MayPass(waiter)) return std::nullopt;
+  std::vector<NodeRow> rows;
+  for (const Promise* const promise : in_the_way) {
+    if (EndsBefore(waiter, *promise, now)) continue;
+    for (const auto& [pod, row] : promise->places) rows.push_back(row);
+  }
+  std::sort(rows.begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  return rows;
+}
+
+bool Backfill::LeavesRoom(const Waiter& waiter, const Places& places, Time now) {
+  return Beside(waiter, places, now).has_value();
+}
+
+std::vector<const Promise*> Backfill::InTheWayOf(const Waiter& waiter, Time now) {
   DropGone(&waiter);
   std::vector<const Promise*> in_the_way;
   for (const Promise& promise : promises_) {
@@ -95,24 +129,21 @@ Passing Backfill::MayStart(const Waiter& waiter, const Places& places, Time now)
     const std::optional<Waiter> owner = doors_.find(promise);
     if (owner && !Outranks(waiter, *owner)) in_the_way.push_back(&promise);
   }
-  if (in_the_way.empty()) return Passing::kNobody;
-  const bool willing = std::all_of(waiter.members.begin(), waiter.members.end(),
-                                   [this](PodId member) { return times_.MayPass(member); });
-  if (!willing) return Passing::kForbidden;
-  const auto touched = [&](const Promise* promise) { return Touches(places, *promise); };
-  if (std::none_of(in_the_way.begin(), in_the_way.end(), touched)) return Passing::kBeside;
-  const Duration run = RunTimeOf(waiter);
-  const Time end = run == Duration{} ? kNever : now + run;
-  const auto in_time = [&](const Promise* promise) {
-    const bool over = end <= promise->start && promise->start < kUnknownEnd;
-    return over || !touched(promise);
-  };
-  if (std::all_of(in_the_way.begin(), in_the_way.end(), in_time)) return Passing::kInTime;
-  const bool beside = waiter.args->share_nodes && AllStand(waiter, places, now);
-  return beside ? Passing::kBeside : Passing::kForbidden;
+  return in_the_way;
 }
 
-bool Backfill::AllStand(const Waiter& waiter, const Places& places, Time now) {
+bool Backfill::MayPass(const Waiter& waiter) const {
+  return std::all_of(waiter.members.begin(), waiter.members.end(),
+                     [this](PodId member) { return times_.MayPass(member); });
+}
+
+bool Backfill::EndsBefore(const Waiter& waiter, const Promise& promise, Time now) const {
+  const Duration run = RunTimeOf(waiter);
+  return run > Duration{} && now + run <= promise.start && promise.start < kUnknownEnd;
+}
+
+std::optional<std::vector<Promise>> Backfill::Beside(const Waiter& waiter, const Places& places,
+                                                     Time now) {
   // Where it is not known when places become free, nobody is known to have ended by then.
   const bool open_end = std::any_of(promises_.begin(), promises_.end(), [](const Promise& promise) {
     return promise.start == kUnknownEnd;
@@ -131,11 +162,10 @@ bool Backfill::AllStand(const Waiter& waiter, const Places& places, Time now) {
     if (run > Duration{}) steps.push_back({now + run, Step::Kind::kEnd, pod});
   }
   std::stable_sort(steps.begin(), steps.end());
-  std::vector<Promise> tried = promises_;
-  const bool stand = HappenAll(steps, tried);
+  std::optional<std::vector<Promise>> tried = promises_;
+  if (!HappenAll(steps, *tried)) tried.reset();
   state_.Rollback(mark);
-  if (stand) promises_ = std::move(tried);  // those that moved did so for one that starts now
-  return stand;
+  return tried;
 }
 
 // ---- promises ----

@@ -52,6 +52,16 @@ struct Promise {
   }
 };
 
+// A search for places at which it delays nobody who was promised a start.
+struct Detour {
+  const Waiter& waiter;
+  std::vector<cluster::NodeRow> closed;    // promised nodes, ascending
+  std::vector<cluster::NodeRow> left_out;  // of these, where it would delay somebody, ascending
+  std::int32_t tries = 0;                  // so many of them are still looked at
+  cluster::ClassId pod_class;              // of whom `left_out` was found out
+  Time now;
+};
+
 enum class Passing : std::uint8_t {
   kNobody,  // there is nobody whom it passes
   kBeside,  // somebody who is promised a start, and takes nothing of its room
@@ -84,6 +94,12 @@ class Backfill {
 
   // Whether it may start now at these places, whose room may be taken already.
   Passing MayStart(const Waiter& waiter, const Places& places, Time now);
+  // Nodes that are promised to others and that it would not have left by then, ascending: at others
+  // it delays nobody. nullopt: it passes nobody, wherever it goes.
+  [[nodiscard]] std::optional<std::vector<cluster::NodeRow>> ClosedTo(const Waiter& waiter,
+                                                                      Time now);
+  // Whether all promises stand if it is at these places; changes nothing.
+  [[nodiscard]] bool LeavesRoom(const Waiter& waiter, const Places& places, Time now);
   [[nodiscard]] bool HasPromise(const Waiter& waiter) const;
   // It cannot start now: what it is promised; nullptr: nothing.
   const Promise* Refuse(const Waiter& waiter, Time now);
@@ -137,7 +153,13 @@ class Backfill {
   // Lets a step happen; false: a promise does not stand.
   bool Happen(const Step& step, std::vector<Promise>& promises);
   bool HappenAll(std::span<const Step> steps, std::vector<Promise>& promises);
-  bool AllStand(const Waiter& waiter, const Places& places, Time now);
+  // Those that it has to care about.
+  [[nodiscard]] std::vector<const Promise*> InTheWayOf(const Waiter& waiter, Time now);
+  [[nodiscard]] bool MayPass(const Waiter& waiter) const;
+  // It will have ended by when the other is to start.
+  [[nodiscard]] bool EndsBefore(const Waiter& waiter, const Promise& promise, Time now) const;
+  // The promises as they are if it starts at these places; nullopt: one does not stand.
+  std::optional<std::vector<Promise>> Beside(const Waiter& waiter, const Places& places, Time now);
   [[nodiscard]] std::optional<Found> Earliest(const Waiter& waiter, Time now);
   [[nodiscard]] std::optional<Found> EarliestAlone(const Waiter& waiter,
                                                    std::span<const Step> steps);

@@ -129,6 +129,88 @@ TEST_F(BackfillTest, WhoLeavesRoomForThePromisedMayShareItsNode) {
   }
 }
 
+TEST_F(BackfillTest, WhoWouldDelayOnTheBestNodeGoesToTheNextThatFits) {
+  Begin();
+  // Less is left of it than of the promised one, or as much, and its name comes later.
+  harness_->Node(NodeBuilder("b").Has("cpu", "1").Has("memory", "64Gi").Has("pods", "110"));
+  Wants("long", "1", "1000s");
+  EXPECT_EQ(NodeOf("long"), "b");
+  Wants("next", "1", "1000s");
+  EXPECT_EQ(NodeOf("next"), "");
+}
+
+TEST_F(BackfillTest, AGangGoesWhereItDelaysNobodyWithAllOfItsMembers) {
+  for (const bool share : {true, false}) {
+    SCOPED_TRACE(share);
+    Begin(share ? "" : "shareNodes: false");
+    harness_->Node(NodeBuilder("b").Has("cpu", "2").Has("memory", "64Gi").Has("pods", "110"));
+    for (const char* name : {"m1", "m2"}) {
+      harness_->Pod(Job(name, "1", "1000s",
+                        {{"pod-group.scheduling.kubenexus.io/name", "train"},
+                         {"pod-group.scheduling.kubenexus.io/min-available", "2"}}));
+    }
+    EXPECT_EQ(NodeOf("m1"), "b");
+    EXPECT_EQ(NodeOf("m2"), "b");
+  }
+}
+
+// A gang with a member of 5 CPUs, and one of 3, is promised a node for each: beside the latter
+// there is room, and more is left of the other now.
+TEST_F(BackfillTest, SoManyPromisedNodesAreLookedAtForWhoMayShareThem) {
+  struct Case {
+    const char *args, *node;
+    int members;  // of a gang that wants the room
+  };
+  for (const Case& c :
+       {Case{"", "b", 1}, Case{"sharedNodesTried: 1", "b", 1}, Case{"sharedNodesTried: 0", "", 1},
+        Case{"shareNodes: false", "", 1}, Case{"", "b", 2}, Case{"sharedNodesTried: 0", "", 2}}) {
+    SCOPED_TRACE(c.args);
+    harness_ = std::make_unique<testing::Harness>(EngineOptions{}, BackfillProfiles(c.args));
+    harness_->Node(NodeBuilder("a").Has("cpu", "5").Has("memory", "64Gi").Has("pods", "110"));
+    Node("b");
+    for (const char* name : {"runs-1", "runs-2"}) Wants(name, "3", "100s");
+    harness_->ScheduleAndBind();
+    for (const auto& [name, cpu] : {std::pair("large", "5"), std::pair("smaller", "3")}) {
+      harness_->Pod(Job(name, cpu, "50s",
+                        {{"pod-group.scheduling.kubenexus.io/name", "train"},
+                         {"pod-group.scheduling.kubenexus.io/min-available", "2"}}));
+    }
+    harness_->ScheduleAndBind();
+    ASSERT_THAT(harness_->Why("large"), HasSubstr("It is promised to start by "));
+    for (int i = 0; i < c.members; ++i) {
+      harness_->Pod(
+          Job("long-" + std::to_string(i), c.members == 1 ? "1" : "500m", "1000s",
+              c.members == 1
+                  ? k8s::StringMap{}
+                  : k8s::StringMap{{"pod-group.scheduling.kubenexus.io/name", "long"},
+                                   {"pod-group.scheduling.kubenexus.io/min-available", "2"}}));
+    }
+    for (int i = 0; i < c.members; ++i) EXPECT_EQ(NodeOf("long-" + std::to_string(i)), c.node);
+  }
+}
+
+TEST_F(BackfillTest, AGangThatHasToBeInOneDomainIsLookedForAPlaceInAnother) {
+  Begin();
+  for (const char* name : {"b", "c"}) {
+    harness_->Node(NodeBuilder(name)
+                       .Label("rack", name)
+                       .Has("cpu", name[0] == 'b' ? "1" : "2")
+                       .Has("memory", "64Gi")
+                       .Has("pods", "110"));
+  }
+  k8s::Node labelled =
+      NodeBuilder("a").Label("rack", "a").Has("cpu", "4").Has("memory", "64Gi").Has("pods", "110");
+  harness_->Node(labelled);
+  for (const char* name : {"m1", "m2"}) {
+    harness_->Pod(Job(name, "500m", "1000s",
+                      {{"pod-group.scheduling.kubenexus.io/name", "train"},
+                       {"pod-group.scheduling.kubenexus.io/min-available", "2"},
+                       {"pod-group.scheduling.kubenexus.io/topology-key", "rack"}}));
+  }
+  EXPECT_THAT(NodeOf("m1"), ::testing::AnyOf("b", "c"));
+  EXPECT_EQ(NodeOf("m2"), NodeOf("m1"));
+}
+
 TEST_F(BackfillTest, ARunTimeIsAlsoADeadlineOrWhatOthersOfTheOwnerTook) {
   Begin();
   k8s::Pod deadline = Job("deadline", "1", "");

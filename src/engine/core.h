@@ -191,7 +191,7 @@ class Core {
   [[nodiscard]] GangCount CountFor(std::span<const cluster::PodId> members,
                                    std::vector<std::pair<cluster::PodId, std::size_t>>& by_kind,
                                    Symbol together = {});
-  [[nodiscard]] GangPlanner MakePlanner();
+  [[nodiscard]] GangPlanner MakePlanner(GangPlanner::Place place = {});
   // ---- core_gang_planning.cc ----
   // Places for it as things stand; without, whether there are none.
   GangPlan PlanNow(cluster::GangId gang, GangPlanner& planner);
@@ -264,6 +264,10 @@ class Core {
   [[nodiscard]] cluster::PodId WhoWaits(cluster::PodId id, cluster::GangId gang) const;
   Backfill::Places PlanFor(const Waiter& waiter);
   Passing MayStart(const Waiter& waiter, const Backfill::Places& places, Time now);
+  // Where the pod, for itself or for the gang that is being planned, delays nobody.
+  Placement PlaceBeside(Detour& detour, cluster::PodId pod);
+  // For who may not start at the best places, a pod not on `best`. Empty: nowhere.
+  Backfill::Places PlacesBeside(const Waiter& waiter, cluster::NodeRow best, Time now);
   // Turns a place down that would break a promise, or promises a start to who has none.
   void ConsiderPromises(cluster::PodId id, Placement& placement, Time now);
   // `held`: it fits, and would break a promise.

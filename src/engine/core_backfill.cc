@@ -104,6 +104,56 @@ Passing Core::MayStart(const Waiter& waiter, const Backfill::Places& places, Tim
   return nominated ? Passing::kNobody : backfill_->MayStart(waiter, places, now);
 }
 
+// Where the best node is promised to another that would start later then, the next best is tried.
+// Whether a promise stands costs much to find out, so that only some are; nodes that are promised
+// to nobody cost nothing.
+Placement Core::PlaceBeside(Detour& detour, PodId pod) {
+  // What is too much for one may not be for a smaller one.
+  if (detour.pod_class != state_.pod(pod).pod_class) detour.left_out.clear();
+  detour.pod_class = state_.pod(pod).pod_class;
+  const auto place = [&] {
+    const Placer::LeavingOut leaving_out(placer_, detour.left_out);
+    return PlaceMember(pod);
+  };
+  const auto leaves_room = [&](NodeRow row) {
+    const Placer::Unconfined unconfined(placer_);
+    Backfill::Places places{{pod, row}};
+    for (const PodId member : detour.waiter.members) {
+      const NodeRow has = state_.pod(member).node;
+      if (has.valid()) places.emplace_back(member, has);
+    }
+    return backfill_->LeavesRoom(detour.waiter, places, detour.now);
+  };
+  for (;;) {
+    Placement placement = place();
+    const NodeRow row = placement.node;
+    const auto& closed = detour.closed;
+    if (!row.valid() || !std::binary_search(closed.begin(), closed.end(), row)) return placement;
+    if (detour.tries == 0) {
+      detour.left_out = closed;
+      continue;
+    }
+    --detour.tries;
+    if (leaves_room(row)) return placement;
+    auto& out = detour.left_out;
+    out.insert(std::upper_bound(out.begin(), out.end(), row), row);
+  }
+}
+
+Backfill::Places Core::PlacesBeside(const Waiter& waiter, NodeRow best, Time now) {
+  const auto closed = backfill_->ClosedTo(waiter, now);
+  if (!closed) return {};
+  const std::int32_t tries = waiter.args->share_nodes ? waiter.args->shared_nodes_tried : 0;
+  Detour detour{waiter, *closed, {}, tries, state_.pod(waiter.pod).pod_class, now};
+  if (best.valid()) detour.left_out = {best};
+  if (waiter.gang.valid()) {
+    GangPlanner planner = MakePlanner([&](PodId pod) { return PlaceBeside(detour, pod); });
+    return PlanPlaces({waiter.gang, waiter.members, waiter.needed}, planner).places;
+  }
+  const NodeRow row = PlaceBeside(detour, waiter.pod).node;
+  return row.valid() ? Backfill::Places{{waiter.pod, row}} : Backfill::Places{};
+}
+
 void Core::ConsiderPromises(PodId id, Placement& placement, Time now) {
   const auto& plugin = ProfileOf(id).backfill;
   if (!plugin) return;
@@ -113,7 +163,13 @@ void Core::ConsiderPromises(PodId id, Placement& placement, Time now) {
     if (waits) placement.message += PromiseText(waiter, now);
     return;
   }
-  const Passing passing = MayStart(waiter, {{id, placement.node}}, now);
+  Passing passing = MayStart(waiter, {{id, placement.node}}, now);
+  if (passing == Passing::kForbidden) {
+    if (const Backfill::Places other = PlacesBeside(waiter, placement.node, now); !other.empty()) {
+      placement.node = other.front().second;
+      passing = MayStart(waiter, other, now);
+    }
+  }
   if (passing != Passing::kForbidden) return NoteStart(waiter, passing, now);
   backfill_->NoteHeld(waiter);
   TellBackfill(waiter, BackfillOutcome::kHeld);
@@ -126,14 +182,20 @@ GangPlan Core::PlanGang(PodId id, GangId gang, GangPlanner& planner, bool& held,
   const auto& plugin = ProfileOf(id).backfill;
   if (!plugin) return PlanNow(gang, planner);
   const Waiter waiter = WaiterOf(id, gang);
-  const auto mark = state_.Mark();
+  auto mark = state_.Mark();
   GangPlan plan = PlanNow(gang, planner);
   if (plan.places.empty()) {
     state_.Commit(mark);
     if (!plan.refusal.attempt.error) plan.refusal.message += PromiseText(waiter, now);
     return plan;
   }
-  const Passing passing = MayStart(waiter, plan.places, now);
+  Passing passing = MayStart(waiter, plan.places, now);
+  if (passing == Passing::kForbidden) {
+    state_.Rollback(mark);
+    mark = state_.Mark();
+    plan.places = PlacesBeside(waiter, {}, now);
+    if (!plan.places.empty()) passing = MayStart(waiter, plan.places, now);
+  }
   held = passing == Passing::kForbidden;
   if (!held) {
     state_.Commit(mark);

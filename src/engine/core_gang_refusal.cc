@@ -15,9 +15,9 @@ using cluster::GangId;
 using cluster::NodeRow;
 using cluster::PodId;
 
-GangPlanner Core::MakePlanner() {
-  return {state_, [this](PodId pod) { return PlaceMember(pod); },
-          [this](PodId pod, NodeRow row) {
+GangPlanner Core::MakePlanner(GangPlanner::Place place) {
+  if (!place) place = [this](PodId pod) { return PlaceMember(pod); };
+  return {state_, std::move(place), [this](PodId pod, NodeRow row) {
             std::uint8_t by = 0;
             return AskReserve(JudgeOf(pod), pod, row, by);
           }};

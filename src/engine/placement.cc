@@ -122,6 +122,7 @@ Placement Placer::PlaceRemembered(const framework::Profile& profile, ClassCache&
   std::erase_if(excluded, [&](NodeRow row) {
     return JudgeWithNominated(cache.prepared(), pod, row).code == Code::kSuccess;
   });
+  excluded.insert(excluded.end(), left_out_.begin(), left_out_.end());
   for (const NodeRow row : excluded) cache.Exclude(row);
   if (!excluded.empty()) cache.Settle();
   placement.node = BestOf(cache);
@@ -152,6 +153,7 @@ Placement Placer::PlaceInDomains(const framework::Profile& profile, ClassCache& 
     if (at == feasible.end() || *at != row) continue;
     if (JudgeWithNominated(prepared, pod, row).code != Code::kSuccess) feasible.erase(at);
   }
+  if (!left_out_.empty()) std::erase_if(feasible, [this](NodeRow row) { return !MayUse(row); });
   if (!feasible.empty()) {
     placement.node = feasible.size() == 1 ? feasible[0] : BestBy(contest_.Totals(cache), feasible);
     return placement;
@@ -203,6 +205,7 @@ std::vector<NodeRow> Placer::JudgeRows(PreparedClass& prepared, PodId pod, Judge
     }
     if (judged.verdicts[i].code == Code::kSuccess) feasible.push_back(judged.rows[i]);
   }
+  if (!left_out_.empty()) std::erase_if(feasible, [this](NodeRow row) { return !MayUse(row); });
   return feasible;
 }
 
@@ -326,6 +329,7 @@ void Placer::CountAll(const PreparedClass& prepared, const Judged& judged, Reaso
                       FailedAttempt& attempt) {
   std::vector<std::pair<Verdict, std::uint64_t>> kinds;
   for (const Verdict& verdict : judged.verdicts) {
+    if (verdict.code == Code::kSuccess) continue;  // of a node that is left out of the plan
     const auto known = std::find_if(kinds.rbegin(), kinds.rend(),
                                     [&](const auto& kind) { return kind.first == verdict; });
     if (known != kinds.rend()) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cluster/state.h"
@@ -94,9 +95,36 @@ class Placer {
    private:
     Placer& placer_;
   };
+  // While one of these is there, these nodes (ascending) are not used in plans.
+  class LeavingOut {
+   public:
+    LeavingOut(Placer& placer, std::span<const cluster::NodeRow> rows) : placer_(placer) {
+      placer_.left_out_ = rows;
+    }
+    ~LeavingOut() { placer_.left_out_ = {}; }
+    LeavingOut(const LeavingOut&) = delete;
+    LeavingOut& operator=(const LeavingOut&) = delete;
+
+   private:
+    Placer& placer_;
+  };
+  // While one of these is there, plans of others may use all nodes, whatever that of one may.
+  class Unconfined {
+   public:
+    explicit Unconfined(Placer& placer)
+        : placer_(placer), confines_(std::exchange(placer.confines_, nullptr)) {}
+    ~Unconfined() { placer_.confines_ = confines_; }
+    Unconfined(const Unconfined&) = delete;
+    Unconfined& operator=(const Unconfined&) = delete;
+
+   private:
+    Placer& placer_;
+    const Confines* confines_;
+  };
   // What plans may use at present.
   [[nodiscard]] bool MayUse(cluster::NodeRow row) const {
-    return confines_ == nullptr || confines_->Contain(row);
+    return (confines_ == nullptr || confines_->Contain(row)) &&
+           !std::binary_search(left_out_.begin(), left_out_.end(), row);
   }
 
   // ---- placement_extended.cc: for pods about which extenders are asked ----
@@ -214,6 +242,7 @@ class Placer {
   std::span<const cluster::NodeRow> failed_;  // of the pod that is being placed
   bool may_evict_ = true;                     // for it
   const Confines* confines_ = nullptr;        // of the plan that is being made
+  std::span<const cluster::NodeRow> left_out_;
   ClassCaches caches_;
   Preemptor preemptor_;
   PreparedClass::Batch batch_;

@@ -43,7 +43,7 @@ Placement Placer::ChooseConfined(const ClassCache& cache, PodId pod, PreparedCla
       verdict = JudgeWithNominated(prepared, pod, row);
     }
     judged.verdicts.push_back(verdict);
-    if (verdict.code != Code::kSuccess) continue;
+    if (verdict.code != Code::kSuccess || !MayUse(row)) continue;
     fitting.push_back(row);
     totals.push_back(cache.total(row));
   }

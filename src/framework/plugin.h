@@ -182,6 +182,8 @@ struct BackfillArgs {
   // Who runs on for longer than until the promised start may still go to a promised node, if there
   // is room for both.
   bool share_nodes = true;
+  // And so many promised nodes are looked at for who fits there: more are left to their owners.
+  std::int32_t shared_nodes_tried = 16;
   // Of pods whose run time nobody knows, for the order only.
   Duration assumed_run = Duration::Minutes(60);
   // With kConservative: how many of those who wait are promised a start.

@@ -13,6 +13,7 @@ Result<std::unique_ptr<framework::Plugin>> BackfillScoring::Make(
   constexpr std::int64_t kMostSeconds = 31'536'000;
   constexpr std::int64_t kMostPatience = 1'000'000;
   constexpr std::int32_t kMostPromises = 1'000;
+  constexpr std::int32_t kMostTried = 10'000;
   auto patience = static_cast<std::int64_t>(read.patience);
   std::int64_t assumed = read.assumed_run.ns / Duration::Seconds(1).ns;
   KNX_TRY_DONE(ReadArgs(args, "BackfillScoringArgs", [&](k8s::FieldReader& fields) {
@@ -27,6 +28,8 @@ Result<std::unique_ptr<framework::Plugin>> BackfillScoring::Make(
     fields.Read("patience", patience, k8s::IntegerLimits{.min = 0, .max = kMostPatience});
     fields.Read("holdPromises", read.hold_promises);
     fields.Read("shareNodes", read.share_nodes);
+    fields.Read("sharedNodesTried", read.shared_nodes_tried,
+                k8s::IntegerLimits{.min = 0, .max = kMostTried});
     fields.Read("assumedRunSeconds", assumed, k8s::IntegerLimits{.min = 1, .max = kMostSeconds});
     fields.Read("promises", read.promises, k8s::IntegerLimits{.min = 1, .max = kMostPromises});
   }));

@@ -28,10 +28,11 @@ TEST(BackfillScoring, ReadsItsArgumentsAndHasDefaults) {
   EXPECT_EQ(defaults.assumed_run, Duration::Seconds(3600));
   EXPECT_TRUE(defaults.hold_promises);
   EXPECT_TRUE(defaults.share_nodes);
+  EXPECT_EQ(defaults.shared_nodes_tried, 16);
 
   const BackfillArgs args = ReadBackfill(
       "{mode: conservative, order: best, patience: 7, promises: 3, assumedRunSeconds: 60, "
-      "holdPromises: false, shareNodes: false}");
+      "holdPromises: false, shareNodes: false, sharedNodesTried: 0}");
   EXPECT_EQ(args.mode, BackfillMode::kConservative);
   EXPECT_EQ(args.order, BackfillOrder::kBest);
   EXPECT_EQ(args.patience, 7);
@@ -39,6 +40,7 @@ TEST(BackfillScoring, ReadsItsArgumentsAndHasDefaults) {
   EXPECT_EQ(args.assumed_run, Duration::Seconds(60));
   EXPECT_FALSE(args.hold_promises);
   EXPECT_FALSE(args.share_nodes);
+  EXPECT_EQ(args.shared_nodes_tried, 0);
 }
 
 TEST(BackfillScoring, RefusesWhatMakesNoSense) {
@@ -46,9 +48,13 @@ TEST(BackfillScoring, RefusesWhatMakesNoSense) {
     std::string_view yaml, complaint;
   };
   const Case cases[] = {
-      {"mode: greedy", "conservative"}, {"order: longest", "fcfs"},
-      {"patience: -1", "patience"},     {"promises: 0", "promises"},
-      {"promises: 1001", "promises"},   {"assumedRunSeconds: 0", "assumedRunSeconds"},
+      {"mode: greedy", "conservative"},
+      {"order: longest", "fcfs"},
+      {"patience: -1", "patience"},
+      {"promises: 0", "promises"},
+      {"promises: 1001", "promises"},
+      {"assumedRunSeconds: 0", "assumedRunSeconds"},
+      {"sharedNodesTried: -1", "sharedNodesTried"},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.yaml);
