@@ -126,8 +126,13 @@ bool Core::IsIncomplete(GangId id) const {
   if (!state_.gangs().Contains(id)) return false;
   const cluster::Gang& gang = state_.gangs().Get(id);
   // A driver whose pods have their places kept waits for nobody but itself.
-  return gang.placed > 0 && NeededBy(id) > 0 && !gang.awaits_object() &&
-         !driven_.MayStartInParts(id);
+  if (gang.placed == 0 || NeededBy(id) == 0 || gang.awaits_object() ||
+      driven_.MayStartInParts(id)) {
+    return false;
+  }
+  // Where no profile of its members knows gangs nobody misses anything.
+  return std::any_of(gang.members.begin(), gang.members.end(),
+                     [this](PodId member) { return judge_.GangPluginOf(member) != nullptr; });
 }
 
 std::size_t Core::NeededBy(GangId id) const {
