@@ -81,10 +81,6 @@ std::string FormatElapsed(Duration elapsed) {
   return fmt::format("{}h{:02}m{:02}s", minutes / 60, minutes % 60, seconds % 60);
 }
 
-std::string FormatCount(std::int64_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
-
 std::string FormatRequest(std::string_view resource, std::string_view quantity) {
   const auto amount = k8s::Quantity::Parse(quantity);
   if (!amount.ok()) return fmt::format("{} {}", quantity, resource);

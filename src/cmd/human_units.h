@@ -18,8 +18,6 @@ std::string FormatBytes(std::int64_t bytes);
 std::string FormatUsedBytes(std::int64_t used, std::int64_t whole);
 // "350ms", "12.5s", "34m10s", "2h05m00s".
 std::string FormatElapsed(Duration elapsed);
-// "1 pod", "3 pods".
-std::string FormatCount(std::int64_t count, std::string_view one, std::string_view many);
 // What a pod asks for of one resource: "4 cores", "16 GiB", "1 nvidia.com/gpu". A
 // quantity that cannot be read is given back as it is.
 std::string FormatRequest(std::string_view resource, std::string_view quantity);

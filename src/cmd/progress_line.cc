@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.h"
 #include "cmd/human_units.h"
 
 namespace knx::cmd {

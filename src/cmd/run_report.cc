@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/counted.h"
 #include "base/quoted_text.h"
 #include "cmd/human_units.h"
 #include "cmd/run_groups.h"

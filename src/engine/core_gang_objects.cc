@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/counted.h"
 #include "engine/core.h"
 #include "k8s/names.h"
 
@@ -54,8 +55,9 @@ void Core::NoteConflict(PodId id) {
   const bool contradicts = declared.minimum != 0 && declared.source != cluster::GangSource::kPod &&
                            !gang.awaits_object() && declared.minimum != gang.minimum;
   if (conflict.empty() && contradicts) {
-    conflict = fmt::format("the {} wants {} pods to start together, the pod {}: the object counts",
-                           cluster::ObjectOf(gang.source), gang.minimum, declared.minimum);
+    conflict = fmt::format("the {} wants {} to start together, the pod {}: the object counts",
+                           cluster::ObjectOf(gang.source), FormatCount(gang.minimum, "pod", "pods"),
+                           declared.minimum);
   }
   if (conflict.empty()) return;
   state_.NoteConflictSaid(id);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "cluster/overcommit.h"
 #include "cluster/reservation_hold.h"
 #include "engine/core.h"
@@ -350,7 +351,8 @@ k8s::Condition ActiveCondition(const Reservation& reservation) {
       return say("False", kWaiting, fmt::format("{:.1000}", reservation.why));
     case ReservationStage::kHeld:
       return say("True", kHeld,
-                 fmt::format("{} places are reserved{}", reservation.places.size(),
+                 fmt::format("{} reserved{}",
+                             FormatCount(reservation.places.size(), "place is", "places are"),
                              end.empty() ? "" : fmt::format(" until {}", end)));
     case ReservationStage::kUsed:
       return say("False", kUsed, "its pods have their places");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "engine/gang_roles.h"
 #include "engine/sub_groups.h"
 
@@ -50,8 +51,8 @@ std::string WhatIsMissing(const cluster::State& state, GangId id, const WaitingG
                        cluster::ObjectOf(gang.source));
   }
   std::string missing = fmt::format(
-      "waiting for pod group {}: it has {} pods, needs at least {}", GangName(state, id),
-      gang.placed + gang.finished + waiting.ready.size(), gang.minimum);
+      "waiting for pod group {}: it has {}, needs at least {}", GangName(state, id),
+      FormatCount(gang.placed + gang.finished + waiting.ready.size(), "pod", "pods"), gang.minimum);
   for (const auto& [role, wanted] : MissingInRoles(state, gang)) {
     const auto is_one = [&](PodId pod) { return RoleOf(state, pod) == role; };
     const auto ready =

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/counted.h"
 
 namespace knx::engine {
 
@@ -197,8 +198,8 @@ const GangRound::Kind* GangExtenders::SaidAbout(GangId gang, PodId member) {
 std::string GangExtenders::WhoTook(const GangRound::Kind& kind) const {
   std::string text;
   for (const auto& [extender, nodes] : kind.took_by) {
-    text += fmt::format(" Extender {:?} took {} nodes away.",
-                        options_.extenders[extender].url_prefix, nodes);
+    text += fmt::format(" Extender {:?} took {} away.", options_.extenders[extender].url_prefix,
+                        FormatCount(nodes, "node", "nodes"));
   }
   return text;
 }

@@ -223,7 +223,7 @@ TEST_F(GangObjectTest, GroupsOfAWorkloadAreGangsForThemselvesAndSoAreTheirReplic
   harness_.ScheduleAndBind();
   EXPECT_EQ(Sent(4), 3);
   EXPECT_EQ(harness_.Why("m2"),
-            "waiting for pod group default/job/workers/1: it has 1 pods, needs at least 2");
+            "waiting for pod group default/job/workers/1: it has 1 pod, needs at least 2");
 }
 
 TEST_F(GangObjectTest, WhoContradictsItsObjectIsWarnedOfOnce) {

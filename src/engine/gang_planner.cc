@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/counted.h"
 #include "engine/gang_book.h"
 #include "engine/sub_groups.h"
 
@@ -23,8 +24,8 @@ std::string HowSure(const cluster::State& state, const GangPlan& plan) {
   if (plan.bound) return fmt::format(" Impossible now: {}.", Describe(state, *plan.bound));
   if (plan.none_is_enough) return " Impossible now: none of them has room for so many.";
   if (plan.answer == GangAnswer::kImpossible) return " Impossible now: every way was tried.";
-  return fmt::format(" No way was found within {} evaluations; there may be one.",
-                     plan.evaluations);
+  return fmt::format(" No way was found within {}; there may be one.",
+                     FormatCount(plan.evaluations, "evaluation", "evaluations"));
 }
 
 // "b" of "needs 2 more at once in b", for a gang that has to be in one domain.
@@ -60,7 +61,7 @@ std::string HowMany(const cluster::State& state, const cluster::Gang& gang, std:
                                 fmt::join(scarce, " and ")));
   }
   const std::size_t others = plan.domains.size() - named.size();
-  if (others > 0) named.push_back(fmt::format("{} others no more", others));
+  if (others > 0) named.push_back(FormatCount(others, "other", "others") + " no more");
   return fmt::format("{} ({})", text, fmt::join(named, ", "));
 }
 

@@ -137,7 +137,7 @@ TEST_F(GangRefusalTest, WhatWasNotFoundInTimeIsNotCalledImpossible) {
   Node("a", "8");
   Node("b", "8");
   Sizes({"4", "4", "3", "3", "2"});
-  EXPECT_THAT(Refusal(), EndsWith(" No way was found within 1 evaluations; there may be one."));
+  EXPECT_THAT(Refusal(), EndsWith(" No way was found within 1 evaluation; there may be one."));
 }
 
 TEST_F(GangRefusalTest, MembersThatMustBeApartNeedAsManyDomains) {

@@ -81,7 +81,7 @@ TEST_F(ExplanationTest, OfAGangThatMissesMembers) {
             "  answer         too few members are there\n"
             "  members        0 have a place, 1 wait, 2 must start together\n"
             "\n"
-            "waiting for pod group default/train: it has 1 pods, needs at least 2\n");
+            "waiting for pod group default/train: it has 1 pod, needs at least 2\n");
 }
 
 TEST_F(ExplanationTest, OfAPodWithBadLabelsIsWhatIsWrongWithThem) {

@@ -56,7 +56,8 @@ std::string TextMatch::ToString() const {
 }
 
 std::string EventExpectation::ToString() const {
-  std::string out = fmt::format("{} events {}", count.ToString(), reason);
+  const std::string many = count.ToString();
+  std::string out = fmt::format("{} {} {}", many, many == "1" ? "event" : "events", reason);
   if (!type.empty()) out += fmt::format(" of type {}", type);
   if (!note.empty()) out += fmt::format(" with note {}", note.ToString());
   return out;
@@ -64,7 +65,10 @@ std::string EventExpectation::ToString() const {
 
 std::string NodeExpectation::ToString() const {
   std::vector<std::string> parts;
-  if (pods) parts.push_back(fmt::format("with {} pods", pods->ToString()));
+  if (pods) {
+    const std::string many = pods->ToString();
+    parts.push_back(fmt::format("with {} {}", many, many == "1" ? "pod" : "pods"));
+  }
   for (const auto& [resource, amount] : requested) {
     parts.push_back(fmt::format("with {} {} requested", amount.ToString(), resource));
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/counted.h"
 #include "k8s/names.h"
 #include "k8s/selector.h"
 #include "sim/cluster.h"
@@ -212,7 +213,7 @@ std::optional<std::string> UnmetNode(const scenario::NodeExpectation& wanted, co
     Add(requested, RequestsOf(*pod));
   }
   if (wanted.pods.has_value() && !wanted.pods->Contains(pods)) {
-    return fmt::format("node {} has {} pods", wanted.name, pods);
+    return fmt::format("node {} has {}", wanted.name, FormatCount(pods, "pod", "pods"));
   }
   for (const auto& [name, amount] : ToAmounts(wanted.requested)) {
     if (AmountOf(requested, name) != amount) {
