@@ -80,10 +80,12 @@ void AddRun(CLI::App* command, knx::cmd::SimulateOptions& options, std::string& 
       ->type_name("");
   AddOption(command, "--config", options.config, "FILE",
             "a KubeSchedulerConfiguration, e.g. scheduler.yaml;\n"
-            "without it that of the scenario, or kube-scheduler's defaults");
+            "without it that of the scenario, or kube-scheduler's defaults,\n"
+            "which know neither gangs nor reservations");
   AddOption(command, "--until", options.until, "TIME",
             "end after this much virtual time, e.g. 90s or 2h;\n"
-            "without it after the last step, or when nothing changes any more");
+            "without it after the last step, or when nothing would change any more,\n"
+            "at the latest after 1h");
   AddOption(command, "--seed", options.seed, "NUMBER",
             "decides what is left to chance, e.g. 7;\n"
             "without it that of the scenario, or 1");

@@ -106,6 +106,27 @@ void WritePod(const sim::PodOutcome& pod, const std::vector<std::string>& profil
   out.EndMap();
 }
 
+void WriteReservation(const sim::ReservationOutcome& reservation, DocumentWriter& out) {
+  const auto amounts = [&](std::string_view key, const sim::ReservationOutcome::Amounts& all) {
+    out.Key(key);
+    out.BeginMap();
+    for (const auto& [resource, quantity] : all) Put(out, resource, quantity);
+    out.EndMap();
+  };
+  out.BeginMap();
+  Put(out, "namespace", reservation.namespace_);
+  Put(out, "name", reservation.name);
+  PutBool(out, "forDriver", reservation.for_driver);
+  Put(out, "state", reservation.state);
+  Put(out, "why", reservation.why);
+  Put(out, "places", reservation.places);
+  amounts("held", reservation.held);
+  amounts("used", reservation.used);
+  Put(out, "begins", reservation.begins);
+  Put(out, "ends", reservation.ends);
+  out.EndMap();
+}
+
 void WriteExpectation(const sim::ExpectationResult& expectation, DocumentWriter& out) {
   out.BeginMap();
   Put(out, "file", expectation.place.file);
@@ -157,6 +178,7 @@ void WriteRun(const sim::SimulationResult& result, DocumentWriter& out) {
   WriteEach(out, "pods", result.pods, [&result](const auto& pod, DocumentWriter& each) {
     WritePod(pod, result.profiles, each);
   });
+  WriteEach(out, "reservations", result.reservations, WriteReservation);
   WriteEach(out, "expectations", result.expectations, WriteExpectation);
   WriteViolation(result.violation, out);
   PutTexts(out, "warnings", result.warnings);

@@ -68,6 +68,7 @@ std::string Head(const sim::SimulationResult& result, const std::string& what,
   }
   std::string_view end = "to its end";
   if (result.settled) end = "until nothing would change any more";
+  if (result.cut) end = "no longer without --until, although something would still change";
   if (result.violation.has_value()) end = "until an invariant broke";
   if (result.stopped) end = "until it was interrupted";
   out += fmt::format("Ran {} of virtual time with seed {}, {}.\n", FormatElapsed(result.ended),
@@ -298,6 +299,50 @@ std::string Work(const sim::SimulationResult& result, const Palette& palette) {
   return out + table.ToString(2);
 }
 
+// ---- what is reserved ----
+
+std::string Amounts(const sim::ReservationOutcome::Amounts& amounts) {
+  std::vector<std::string> parts;
+  for (const auto& [resource, quantity] : amounts) {
+    parts.push_back(FormatRequest(resource, quantity));
+  }
+  return parts.empty() ? "-" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string Reservations(const sim::SimulationResult& result, const Palette& palette) {
+  if (result.reservations.empty()) return "";
+  std::string out =
+      palette.Heading(fmt::format("Reservations: {}", result.reservations.size())) + "\n";
+  const bool several = std::any_of(
+      result.reservations.begin(), result.reservations.end(),
+      [&](const auto& each) { return each.namespace_ != result.reservations.front().namespace_; });
+  std::vector<Column> columns;
+  if (several) columns.push_back({"NAMESPACE", Align::kLeft});
+  columns.insert(columns.end(), {{"NAME", Align::kLeft},
+                                 {"PLACES", Align::kRight},
+                                 {"STATE", Align::kLeft},
+                                 {"HELD", Align::kLeft},
+                                 {"USED", Align::kLeft}});
+  TextTable table(std::move(columns));
+  std::string waits;
+  for (std::size_t i = 0; i < result.reservations.size(); ++i) {
+    if (i == kMaxWorkRows && result.reservations.size() > kMaxWorkRows + 1) {
+      table.AddLine(fmt::format("… and {} more, see -o json", result.reservations.size() - i));
+      break;
+    }
+    const sim::ReservationOutcome& each = result.reservations[i];
+    std::vector<std::string> cells;
+    if (several) cells.push_back(each.namespace_);
+    cells.insert(cells.end(), {each.name, fmt::format("{}", each.places), each.state,
+                               Amounts(each.held), Amounts(each.used)});
+    table.AddRow(std::move(cells));
+    if (!each.why.empty()) {
+      waits += Wrapped(Printable(fmt::format("{}: {}", each.name, each.why)), 6, kLineWidth);
+    }
+  }
+  return "\n" + out + table.ToString(2) + waits;
+}
+
 // ---- what waits ----
 
 std::string WantsOf(const WorkGroup& work) {
@@ -425,6 +470,7 @@ std::string FormatRun(const sim::SimulationResult& result, const std::string& wh
   std::string out = Head(result, what, palette);
   out += "\n" + Nodes(result, palette);
   out += "\n" + Work(result, palette);
+  out += Reservations(result, palette);
   out += "\n" + Waiting(result, palette);
   out += Expectations(result, palette);
   out += Trouble(result, palette);

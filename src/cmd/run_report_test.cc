@@ -52,6 +52,37 @@ TEST(FormatRun, ShowsEveryNodeOfASmallCluster) {
   EXPECT_THAT(text, Not(HasSubstr("more")));
 }
 
+TEST(FormatRun, ShowsWhatIsReservedAndWhyNot) {
+  sim::SimulationResult result;
+  EXPECT_THAT(Plain(result), Not(HasSubstr("Reservations")));
+  sim::ReservationOutcome held;
+  held.name = "held";
+  held.state = "held";
+  held.places = 2;
+  held.held = {{"cpu", "4"}, {"memory", "8Gi"}};
+  held.used = {{"cpu", "1500m"}};
+  sim::ReservationOutcome waits;
+  waits.name = "waits";
+  waits.state = "waits for room";
+  waits.why = "0/1 nodes are available: 1 Insufficient cpu.";
+  waits.places = 10;
+  result.reservations = {held, waits};
+  EXPECT_THAT(Plain(result),
+              HasSubstr("\nReservations: 2\n"
+                        "  NAME   PLACES  STATE           HELD            USED\n"
+                        "  held        2  held            4 cores, 8 GiB  1.5 cores\n"
+                        "  waits      10  waits for room  -               -\n"
+                        "      waits: 0/1 nodes are available: 1 Insufficient cpu.\n"));
+}
+
+TEST(FormatRun, SaysThatTheRunWasCut) {
+  sim::SimulationResult result;
+  result.ended = Duration::Minutes(60);
+  result.cut = true;
+  EXPECT_THAT(Plain(result), HasSubstr("Ran 1h00m00s of virtual time with seed 0, no longer "
+                                       "without --until, although something would still change."));
+}
+
 TEST(FormatRun, SumsUpTheNodesOfALargeCluster) {
   sim::SimulationResult result;
   for (int i = 1; i <= 1000; ++i) result.nodes.push_back(SomeNode(fmt::format("a-{}", i), 4));

@@ -46,7 +46,7 @@ class Core {
   [[nodiscard]] cluster::PodId decided() const { return decided_; }
   void Advance(Time now);
   [[nodiscard]] Time NextWake() const;
-  [[nodiscard]] Time NextRelease() const;
+  [[nodiscard]] Time NextChange() const;
   std::vector<Action> TakeActions() { return std::exchange(actions_, {}); }
 
   [[nodiscard]] const cluster::State& state() const { return state_; }

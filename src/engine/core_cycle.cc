@@ -390,8 +390,8 @@ Time Core::NextWake() const {
   return std::min({wake, evictions_.NextWake(), group_conditions_.NextWrite()});
 }
 
-Time Core::NextRelease() const {
-  Time next = kNever;
+Time Core::NextChange() const {
+  Time next = std::min(gangs_.NextReport(), group_conditions_.NextWrite());
   for (const auto& [key, reservation] : reservations_.all()) {
     if (reservation.over()) continue;
     const bool to_come = reservation.stage() == ReservationStage::kPlanned;

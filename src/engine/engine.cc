@@ -13,7 +13,7 @@ bool Engine::ScheduleOne(Time now) { return core_->ScheduleOne(now); }
 cluster::PodId Engine::decided() const { return core_->decided(); }
 void Engine::Advance(Time now) { core_->Advance(now); }
 Time Engine::NextWake() const { return core_->NextWake(); }
-Time Engine::NextRelease() const { return core_->NextRelease(); }
+Time Engine::NextChange() const { return core_->NextChange(); }
 std::vector<Action> Engine::TakeActions() { return core_->TakeActions(); }
 const cluster::State& Engine::state() const { return core_->state(); }
 const Queue& Engine::queue() const { return core_->queue(); }

@@ -46,9 +46,10 @@ class Engine {
   // Lets time pass: back-offs end, deadlines are met.
   void Advance(Time now);
   [[nodiscard]] Time NextWake() const;
-  // When something comes by itself that may let waiting pods start: a reservation begins or ends,
-  // or a promise for which somebody is held back moves. kNever: nothing does.
-  [[nodiscard]] Time NextRelease() const;
+  // When something comes by itself that can be seen, although nothing happens until then: a
+  // reservation begins or ends, something is said of a gang, or a promise for which somebody is
+  // held back moves. kNever: nothing does. Back-offs are the queue's.
+  [[nodiscard]] Time NextChange() const;
   // What is to be done since the last call, in order.
   [[nodiscard]] std::vector<Action> TakeActions();
 

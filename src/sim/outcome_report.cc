@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -86,6 +88,84 @@ NodeUse UseOf(const Store& store, const k8s::Node& node) {
   return out;
 }
 
+std::string_view NameOf(engine::ReservationStage stage) {
+  switch (stage) {
+    case engine::ReservationStage::kPlanned:
+      return "not started";
+    case engine::ReservationStage::kWaiting:
+      return "waits for room";
+    case engine::ReservationStage::kMakingRoom:
+      return "room is being made";
+    case engine::ReservationStage::kHeld:
+      return "held";
+    case engine::ReservationStage::kUsed:
+      return "used";
+    case engine::ReservationStage::kExpired:
+      return "expired";
+  }
+  return "";
+}
+
+ReservationOutcome::Amounts Written(const std::map<std::string, k8s::Quantity>& sums) {
+  ReservationOutcome::Amounts out;
+  for (const auto& [name, amount] : sums) out.emplace_back(name, amount.ToString());
+  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
+    return ResourceRank(a.first) < ResourceRank(b.first);
+  });
+  return out;
+}
+
+ReservationOutcome OutcomeOf(const engine::Reservation& reservation, const cluster::State& state) {
+  ReservationOutcome out;
+  out.namespace_ = reservation.object.meta.namespace_;
+  out.name = reservation.object.meta.name;
+  out.for_driver = reservation.object.meta.uid.empty();
+  out.state = NameOf(reservation.stage());
+  const bool waits = reservation.stage() == engine::ReservationStage::kWaiting ||
+                     reservation.stage() == engine::ReservationStage::kMakingRoom;
+  if (waits) out.why = reservation.why;
+  out.places = std::ssize(reservation.places);
+  out.begins = reservation.begins - kBegin;
+  out.ends = reservation.ends - kBegin;
+  std::map<std::string, k8s::Quantity> held, used;
+  const auto add = [&](auto& sums, const cluster::ResourceVector& amounts) {
+    for (const cluster::ResourceAmount& entry : amounts) {
+      k8s::Quantity& sum = sums[state.resources().Name(entry.id)];
+      sum = sum + (entry.id == cluster::kCpu ? k8s::Quantity::FromMilli(entry.amount)
+                                             : k8s::Quantity::FromUnits(entry.amount));
+    }
+  };
+  for (const engine::Reservation::Place& place : reservation.places) {
+    if (place.hold.valid() && state.pod(place.hold).node.valid()) add(held, place.left);
+  }
+  for (const auto& [pod, user] : reservation.users()) {
+    for (const engine::Reservation::Taken& taken : user.taken) add(used, taken.amounts);
+  }
+  out.held = Written(held);
+  out.used = Written(used);
+  return out;
+}
+
+// Those that the scheduler looks at, and of the others that they are there.
+std::vector<ReservationOutcome> Reservations(const Store& store, const engine::Engine* engine) {
+  std::map<std::string, ReservationOutcome> by_key;
+  for (const auto& [key, object] : store.All<k8s::ResourceReservation>()) {
+    ReservationOutcome& out = by_key[engine::KeyOf(*object)];
+    out.namespace_ = object->meta.namespace_;
+    out.name = object->meta.name;
+    out.state = "without effect";
+    out.places = std::ssize(object->places);
+  }
+  if (engine != nullptr) {
+    for (const auto& [key, reservation] : engine->reservations().all()) {
+      by_key[key] = OutcomeOf(reservation, engine->state());
+    }
+  }
+  std::vector<ReservationOutcome> out;
+  for (auto& [key, reservation] : by_key) out.push_back(std::move(reservation));
+  return out;
+}
+
 }  // namespace
 
 void Report(Cluster& cluster, SimulationResult& result) {
@@ -100,6 +180,7 @@ void Report(Cluster& cluster, SimulationResult& result) {
   for (const auto& [name, node] : store.All<k8s::Node>()) {
     result.nodes.push_back(UseOf(store, *node));
   }
+  result.reservations = Reservations(store, cluster.scheduler().engine());
   const Tally& tally = cluster.tally();
   SimulationCounts& counts = result.counts;
   counts.pods_created = tally.created;

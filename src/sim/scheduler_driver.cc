@@ -225,9 +225,7 @@ bool SchedulerDriver::Settled() const {
         QueuePlace::kDone}) {
     if (engine_->queue().Count(place) > 0) return false;
   }
-  const bool somebody_waits = engine_->queue().Count(QueuePlace::kUnschedulable) > 0 ||
-                              engine_->queue().Count(QueuePlace::kGated) > 0;
-  if (somebody_waits && engine_->NextRelease() < kNever) return false;
+  if (engine_->NextChange() < kNever) return false;
   // A pod may be held back until its condition is written.
   return std::none_of(patches_.begin(), patches_.end(), [this](const auto& patch) {
     return engine_->Standing(patch.second.uid) == engine::PodStanding::kPaused;

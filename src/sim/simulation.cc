@@ -13,6 +13,7 @@
 #include "sim/read_input.h"
 #include "sim/scenario_runner.h"
 #include "sim/thread_pool.h"
+#include "sim/unheeded.h"
 
 namespace knx::sim {
 namespace {
@@ -117,6 +118,13 @@ class Simulation {
                              cluster.Complaints()}) {
       result.warnings.insert(result.warnings.end(), said.begin(), said.end());
     }
+    for (std::string& text : unheeded_.Texts()) result.warnings.push_back(std::move(text));
+    const bool reserves = std::any_of(profiles.begin(), profiles.end(), [](const auto& profile) {
+      return profile.reservations.has_value();
+    });
+    if (!reserves && !cluster.store().All<k8s::ResourceReservation>().empty()) {
+      result.warnings.push_back(UnheededReservations());
+    }
     if (!config_.extenders.empty()) {
       result.warnings.push_back(
           fmt::format("{}: extenders: not asked in a simulation", config_.file));
@@ -149,6 +157,7 @@ class Simulation {
     options.scheduler.engine = engine::OptionsFor(config_);
     options.scheduler.engine.extenders.clear();
     options.scheduler.engine.parallel_for = pool_.parallel_for();
+    options.scheduler.engine.observer = &unheeded_;
     options.scheduler.record = request_.record;
     options.scheduler.make_profiles = [this] {
       auto profiles = framework::BuildProfiles(config_, plugins::AllPlugins());
@@ -193,6 +202,7 @@ class Simulation {
       result.stopped = true;
       break;
     }
+    result.cut = !request_.until && !result.stopped && !cluster.Settled();
     return Ok();
   }
 
@@ -200,6 +210,7 @@ class Simulation {
   Input input_;
   ThreadPool pool_;
   framework::SchedulerConfiguration config_;
+  Unheeded unheeded_;
 };
 
 }  // namespace

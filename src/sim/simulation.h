@@ -91,6 +91,18 @@ struct PodOutcome {
   std::optional<Duration> placed, started, finished;
 };
 
+// A ResourceReservation, or what is kept for pods that a driver has yet to make.
+struct ReservationOutcome {
+  using Amounts = std::vector<std::pair<std::string, std::string>>;  // {"cpu", "4"}
+  std::string namespace_, name;
+  bool for_driver = false;
+  std::string state;                     // "held", "waits for room", "used", …
+  std::string why;                       // of one that waits for room
+  std::int64_t places = 0;               // asked for
+  Amounts held, used;                    // of all places together
+  std::optional<Duration> begins, ends;  // nullopt: nobody looks at it
+};
+
 struct ResourceUse {
   std::string name;
   std::int64_t requested = 0, allocatable = 0;  // cpu in thousandths, the rest in whole units
@@ -141,11 +153,13 @@ struct SimulationResult {
   Duration ended;
   bool settled = false;           // nothing would change any more
   bool stopped = false;           // by the progress function
+  bool cut = false;               // after the longest that manifests are run for by themselves
   std::int64_t steps_undone = 0;  // of the scenario: the run ended before them; in the warnings too
 
-  std::vector<std::string> profiles;  // of the scheduler, by their scheduler names
-  std::vector<PodOutcome> pods;       // there at the end, by namespace and name
-  std::vector<NodeUse> nodes;         // by name
+  std::vector<std::string> profiles;             // of the scheduler, by their scheduler names
+  std::vector<PodOutcome> pods;                  // there at the end, by namespace and name
+  std::vector<NodeUse> nodes;                    // by name
+  std::vector<ReservationOutcome> reservations;  // there at the end, by namespace and name
   SimulationCounts counts;
   std::vector<ExpectationResult> expectations;
   std::optional<Violation> violation;  // the run ends with the first

@@ -50,6 +50,98 @@ metadata: {name: n1}
 status: {allocatable: {cpu: "4", memory: 8Gi}}
 )";
 
+constexpr const char* kNodeOfFour = R"(apiVersion: v1
+kind: Node
+metadata: {name: n1}
+status: {allocatable: {cpu: "4", memory: 8Gi}}
+---
+)";
+constexpr const char* kHalfAGang = R"(apiVersion: v1
+kind: Pod
+metadata:
+  name: half
+  labels: {pod-group.scheduling.kubenexus.io/name: train, pod-group.scheduling.kubenexus.io/min-available: "2"}
+spec: {containers: [{name: c, resources: {requests: {cpu: "1"}}}]}
+---
+)";
+
+std::string ReservationFor(std::string_view spec) {
+  return fmt::format(
+      "apiVersion: scheduling.kubenexus.io/v1alpha1\nkind: ResourceReservation\n"
+      "metadata: {{name: kept}}\nspec: {{resources: {{cpu: \"3\"}}, {}}}\n",
+      spec);
+}
+
+SimulationRequest WithOurPlugins(std::string text) {
+  SimulationRequest request = RequestFor(std::move(text));
+  request.config =
+      TextFile{"c.yaml",
+               "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+               "profiles:\n- plugins: {multiPoint: {enabled: [{name: Coscheduling}, {name: "
+               "ResourceReservation}]}}\n"};
+  return request;
+}
+
+TEST(Simulate, GoesOnUntilTheSchedulerHasNothingMoreToSay) {
+  const auto result = Simulate(WithOurPlugins(std::string(kNodeOfFour) + kHalfAGang));
+  ASSERT_TRUE(result.ok()) << result.error().ToString();
+  EXPECT_TRUE(result->settled);
+  EXPECT_GE(result->ended, Duration::Seconds(10));
+  EXPECT_LT(result->ended, Duration::Seconds(11));
+  EXPECT_EQ(result->pods[0].reason, "WaitingForPodGroup");
+}
+
+TEST(Simulate, TellsHowReservationsStandAndGoesOnUntilTheyAreOver) {
+  const std::string spec = "duration: 30s";
+  SimulationRequest request = WithOurPlugins(std::string(kNodeOfFour) + ReservationFor(spec));
+  const auto to_the_end = Simulate(request);
+  ASSERT_TRUE(to_the_end.ok()) << to_the_end.error().ToString();
+  EXPECT_TRUE(to_the_end->settled);
+  EXPECT_GE(to_the_end->ended, Duration::Seconds(30));
+  ASSERT_EQ(to_the_end->reservations.size(), 1U);
+  EXPECT_EQ(to_the_end->reservations[0].state, "expired");
+  EXPECT_TRUE(to_the_end->reservations[0].held.empty());
+
+  request.until = Duration::Seconds(20);
+  const auto halfway = Simulate(request);
+  ASSERT_TRUE(halfway.ok()) << halfway.error().ToString();
+  EXPECT_FALSE(halfway->settled);
+  EXPECT_FALSE(halfway->cut) << "it was wanted so";
+  const ReservationOutcome& kept = halfway->reservations.at(0);
+  EXPECT_EQ(kept.name, "kept");
+  EXPECT_EQ(kept.state, "held");
+  EXPECT_EQ(kept.held, (ReservationOutcome::Amounts{{"cpu", "3"}}));
+  EXPECT_TRUE(kept.used.empty());
+  EXPECT_EQ(kept.ends, Duration::Seconds(30));
+}
+
+TEST(Simulate, SaysWhereItEndsBeforeEverythingHasHappened) {
+  const auto result = Simulate(WithOurPlugins(
+      std::string(kNodeOfFour) + ReservationFor("start: \"2026-01-01T02:00:00Z\", duration: 30s")));
+  ASSERT_TRUE(result.ok()) << result.error().ToString();
+  EXPECT_TRUE(result->cut);
+  EXPECT_FALSE(result->settled);
+  EXPECT_EQ(result->ended, Duration::Minutes(60));
+  EXPECT_EQ(result->reservations.at(0).state, "not started");
+}
+
+TEST(Simulate, WarnsOfGangsAndReservationsThatNoProfileHeeds) {
+  const auto result =
+      Simulate(RequestFor(std::string(kNodeOfFour) + kHalfAGang + ReservationFor("duration: 30s")));
+  ASSERT_TRUE(result.ok()) << result.error().ToString();
+  const auto says = [&](std::string_view what) {
+    return std::count_if(
+        result->warnings.begin(), result->warnings.end(),
+        [&](const std::string& warning) { return warning.find(what) != std::string::npos; });
+  };
+  EXPECT_EQ(says("default/half: of a gang, but placed one by one, because the profile "
+                 "\"default-scheduler\" lacks Coscheduling"),
+            1);
+  EXPECT_EQ(says("ResourceReservations hold nothing"), 1);
+  EXPECT_EQ(says("--config"), 2);
+  EXPECT_EQ(result->reservations.at(0).state, "without effect");
+}
+
 TEST(Simulate, WarnsOnceOfWhatItsOwnConfigurationLacksAndWithoutAPlace) {
   const auto result = Simulate(RequestFor(kManifests));
   ASSERT_TRUE(result.ok()) << result.error().ToString();
@@ -228,15 +320,6 @@ spec: {containers: [{name: c, resources: {requests: {cpu: "1"}}}]}
   EXPECT_TRUE(result->settled);
   EXPECT_GE(result->ended, Duration::Minutes(10));
   EXPECT_EQ(result->pods.at(0).node, "node");
-}
-
-TEST(Simulate, DoesNotWaitForAReservationThatNobodyWaitsFor) {
-  SimulationRequest request = RequestFor(kReservedNode);
-  request.config = TimedConfig();
-  const auto result = Simulate(request);
-  ASSERT_TRUE(result.ok()) << result.error().ToString();
-  EXPECT_TRUE(result->settled);
-  EXPECT_LT(result->ended, Duration::Minutes(1));
 }
 
 TEST(Simulate, GoesOnWhileSomebodyIsHeldBackForAPromiseThatMoves) {
