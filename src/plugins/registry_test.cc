@@ -3,8 +3,14 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <set>
+#include <sstream>
 
+#include "framework/config.h"
 #include "framework/plugin.h"
 #include "plugins/testing/asked.h"
 
@@ -92,6 +98,55 @@ TEST(Registry, PluginsAreAtThePointsOfKubeScheduler) {
     at(dynamic_cast<const framework::BindPlugin*>(plugin.get()) != nullptr, "bind");
     EXPECT_EQ(points, c.points);
   }
+}
+
+// ---- the configurations that are shipped ----
+
+std::string Shipped(const std::string& path) {
+  std::ifstream in(std::filesystem::path(KNX_SOURCE_DIR) / path, std::ios::binary);
+  EXPECT_TRUE(in) << path;
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// The text of the block `key: |`, without what it is indented by.
+std::string BlockOf(const std::string& yaml, const std::string& key) {
+  std::istringstream lines(yaml.substr(yaml.find(key + ": |")));
+  std::string line, block;
+  std::getline(lines, line);
+  std::size_t indent = 0;
+  while (std::getline(lines, line)) {
+    if (indent == 0) indent = line.find_first_not_of(' ');
+    if (line.find_first_not_of(' ') < indent) break;
+    block += line.substr(std::min(indent, line.size())) + "\n";
+  }
+  return block;
+}
+
+// What the profile kubenexus-scheduler comes to, point by point, of what is built.
+std::string BuiltPluginsOf(const std::string& configuration, const std::string& name) {
+  const auto config = framework::ReadConfiguration(configuration, name);
+  EXPECT_TRUE(config.ok()) << (config.ok() ? "" : config.error().ToString());
+  if (!config.ok()) return {};
+  std::string out;
+  for (const framework::ProfileConfiguration& profile : config->profiles) {
+    if (profile.scheduler_name != "kubenexus-scheduler") continue;
+    for (const auto& point : profile.resolved.points) {
+      for (const framework::ResolvedPlugin& entry : point) {
+        if (MakePlugin(entry.plugin->name) != nullptr)
+          out += fmt::format(" {}", entry.plugin->name);
+      }
+      out += "\n";
+    }
+  }
+  return out;
+}
+
+TEST(ShippedConfigurations, HaveTheSamePluginsForPodsThatNameUs) {
+  const std::string shipped = BuiltPluginsOf(Shipped("config/config.yaml"), "config.yaml");
+  EXPECT_NE(shipped.find("BackfillScoring"), std::string::npos) << shipped;
+  const std::string manifest = Shipped("deploy/kubenexus-scheduler.yaml");
+  EXPECT_EQ(BuiltPluginsOf(BlockOf(manifest, "config.yaml"), "the manifest"), shipped);
+  EXPECT_EQ(BuiltPluginsOf(Shipped("tools/cluster/scheduler.yaml"), "make cluster"), shipped);
 }
 
 }  // namespace

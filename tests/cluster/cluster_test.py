@@ -238,6 +238,59 @@ class RunningCluster(unittest.TestCase):
         self.api.request("DELETE", f"{NODES}/gpu-0011")
         self.api.wait_for(NODES, lambda got: len(got["items"]) == 10)
 
+    def test_a_gang_is_kept_in_the_domain_that_its_object_names(self):
+        group = {"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup",
+                 "metadata": {"name": "near"},
+                 "spec": {"schedulingPolicy": {"gang": {"minCount": 2}},
+                          "schedulingConstraints": {"topology": [{"key": "rack"}]}}}
+        made = self.api.create(
+            "/apis/scheduling.k8s.io/v1alpha2/namespaces/default/podgroups", group)
+        self.assertEqual(made["spec"]["schedulingConstraints"]["topology"], [{"key": "rack"}])
+        for name in ("near-1", "near-2"):
+            self.api.create(PODS, {
+                "metadata": {"name": name, "labels": {"app": "near"}},
+                "spec": {"schedulerName": "kubenexus-scheduler",
+                         "schedulingGroup": {"podGroupName": "near"},
+                         "containers": [{"name": "c", "image": "registry.example/c",
+                                         "resources": {"requests": {"cpu": "1"}}}]}})
+        self.wait_for_running("app%3Dnear", 2)
+        racks = {self.api.get(f"{NODES}/{node}")["metadata"]["labels"]["rack"]
+                 for node in self.places("app%3Dnear").values()}
+        self.assertEqual(len(racks), 1)
+
+    def test_room_can_be_reserved(self):
+        path = ("/apis/scheduling.kubenexus.io/v1alpha1/namespaces/default/resourcereservations")
+        self.api.create(path, {
+            "apiVersion": "scheduling.kubenexus.io/v1alpha1", "kind": "ResourceReservation",
+            "metadata": {"name": "later"},
+            "spec": {"resources": {"cpu": "1"}, "count": 2, "duration": "1h"}})
+        self.api.wait_for(f"{path}/later", lambda got: any(
+            each["reason"] == "Held" for each in got.get("status", {}).get("conditions", [])))
+        self.api.request("DELETE", f"{path}/later")
+
+    def test_what_is_wrong_is_said_in_one_line(self):
+        with tempfile.TemporaryDirectory() as empty:
+            for arguments, what in (
+                (("apply", f"--folder={self.cluster.folder}", "no-such.yaml"),
+                 "cluster: no-such.yaml: No such file or directory\n"),
+                (("apply", f"--folder={self.cluster.folder}", "/dev/null"),
+                 "cluster: /dev/null: there is no object in it\n"),
+                (("pods", f"--folder={empty}"), f"cluster: no cluster runs in {empty}; "
+                 "`make cluster` starts one, and --folder=DIR says where another is\n"),
+            ):
+                done = subprocess.run([sys.executable, "-B", PROGRAM, *arguments],
+                                      capture_output=True, text=True, check=False)
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (1, "", what))
+
+    def test_what_it_says_to_try_can_be_typed_in_the_folder_of_the_checkout(self):
+        said = "".join(self.cluster.said)
+        self.assertIn(f"from the folder of the checkout ({ROOT}):", said)
+        commands = [line.split() for line in self.cluster.said if line.startswith("  python3 ")]
+        for words in commands:
+            if words[2] == "apply":
+                words.append("--help")  # what they do is tried above
+            subprocess.run([sys.executable, *words[1:]], cwd=ROOT, capture_output=True, check=True)
+
     def test_a_pod_that_fits_nowhere_says_why(self):
         self.apply("too-large.yaml")
         self.api.wait_for(f"{PODS}/too-large", lambda got: got["status"].get("conditions"))

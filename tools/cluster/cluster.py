@@ -27,6 +27,7 @@ from running import Process, scheduler
 from service_account import write_kubeconfig
 
 MANIFEST = ROOT / "deploy" / "kubenexus-scheduler.yaml"
+OUR_KINDS = ROOT / "config" / "crd-resourcereservation.yaml"
 SCHEDULER_CONFIGURATION = pathlib.Path(__file__).with_name("scheduler.yaml")
 EXAMPLES = "examples/cluster"
 NODES = "/api/v1/nodes"
@@ -34,7 +35,8 @@ CANARY = "/api/v1/namespaces/kube-system/pods"
 CONTROL_PLANE_FLAGS = (
     "--without=kube-scheduler",
     "--kube-apiserver-flag=--runtime-config=scheduling.k8s.io/v1alpha2=true",
-    "--kube-apiserver-flag=--feature-gates=GenericWorkload=true,GangScheduling=true",
+    "--kube-apiserver-flag=--feature-gates="
+    "GenericWorkload=true,GangScheduling=true,TopologyAwareWorkloadScheduling=true",
     # Otherwise a Deployment gets 20 pods a second.
     "--kube-controller-manager-flag=--kube-api-qps=1000",
     "--kube-controller-manager-flag=--kube-api-burst=1000",
@@ -68,7 +70,8 @@ def clear_folder(folder):
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        sys.exit(f"cluster: another cluster runs in {folder}; end it, or name another folder")
+        sys.exit(f"cluster: another cluster runs in {folder}; end it, or take another folder: "
+                 f"{this_program()} up --folder=DIR")
     finally:
         os.close(handle)
     if any(folder.iterdir()) and not (folder / "admin.token").exists():
@@ -77,8 +80,9 @@ def clear_folder(folder):
 
 
 def apply_manifest(plane):
-    """All of it but the Deployment: the scheduler runs here, not in a pod of a fake node."""
-    documents = documents_of(MANIFEST.read_text("utf-8"))
+    """All of it but the Deployment: the scheduler runs here, not in a pod of a fake node. And the
+    kinds that are ours, first."""
+    documents = documents_of(OUR_KINDS.read_text("utf-8") + "---\n" + MANIFEST.read_text("utf-8"))
     applied = [plane.apply(each) for each in documents if "\nkind: Deployment\n" not in f"\n{each}"]
     return len(applied)
 
@@ -102,18 +106,21 @@ def wait_for_a_binding(plane):
 
 
 def shown(path):
-    """As short as it can be typed from here."""
-    here = pathlib.Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path
+    """As short as it can be typed from the folder of the checkout."""
+    return path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
+
+
+def this_program():
+    return f"python3 {shown(pathlib.Path(__file__).resolve())}"
 
 
 def print_what_to_try(folder):
-    this = f"python3 {shown(pathlib.Path(__file__).resolve())}"
+    this = this_program()
     where = "" if folder == default_folder() else f" --folder={shown(folder)}"
     print(f"\nThe cluster runs. Its kubeconfig: {shown(folder / 'kubeconfig')}\n"
-          "What to try next, in another terminal, from the folder of the checkout:")
+          f"What to try next, in another terminal, from the folder of the checkout ({ROOT}):")
     if shutil.which("kubectl"):
-        print(f"  export KUBECONFIG={folder / 'kubeconfig'}\n"
+        print(f"  export KUBECONFIG={shown(folder / 'kubeconfig')}\n"
               f"  kubectl apply -f {EXAMPLES}/web.yaml -f {EXAMPLES}/training.yaml\n"
               f"  kubectl apply -f {EXAMPLES}/gang.yaml -f {EXAMPLES}/too-large.yaml\n"
               "  kubectl get pods -o wide\n"
@@ -135,7 +142,7 @@ def start(stack, options):
     count = apply_manifest(plane)
     kubeconfig = options.folder / "kubenexus-scheduler.kubeconfig"
     write_kubeconfig(plane, kubeconfig)
-    steps.done("rights", f"{count} objects of {MANIFEST.relative_to(ROOT)}")
+    steps.done("rights", f"{count} objects of {shown(OUR_KINDS)} and {shown(MANIFEST)}")
     kwok = stack.enter_context(Process(
         options.folder, "knx-kwok", f"--kubeconfig={options.folder / 'kubeconfig'}"))
     create_nodes(plane, options.nodes)
@@ -188,16 +195,38 @@ def run_up(options):
     return 0
 
 
+def server_of(folder):
+    """The API server of a cluster that runs in the folder."""
+    try:
+        return ApiServer.of_folder(folder)
+    except FileNotFoundError:
+        sys.exit(f"cluster: no cluster runs in {shown(folder)}; `make cluster` starts one, and "
+                 "--folder=DIR says where another is")
+
+
+def read_documents(path):
+    try:
+        documents = documents_of(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        sys.exit(f"cluster: {path}: {getattr(error, 'strerror', None) or error}")
+    if not documents:
+        sys.exit(f"cluster: {path}: there is no object in it")
+    return documents
+
+
 def run_apply(options):
-    server = ApiServer.of_folder(options.folder)
-    for path in options.files:
-        for document in documents_of(path.read_text("utf-8")):
-            try:
-                made = server.apply(document)
-            except urllib.error.HTTPError as error:
-                print(f"{path}: {' '.join(error.__notes__)}", file=sys.stderr)
-                return 1
-            print(f"{made['kind']} {made['metadata']['name']}")
+    documents = [(path, each) for path in options.files for each in read_documents(path)]
+    server = server_of(options.folder)
+    for path, document in documents:
+        try:
+            made = server.apply(document)
+        except urllib.error.HTTPError as error:
+            print(f"{path}: {' '.join(error.__notes__)}", file=sys.stderr)
+            return 1
+        except ValueError as error:
+            print(f"{path}: {error}", file=sys.stderr)
+            return 1
+        print(f"{made['kind']} {made['metadata']['name']}")
     return 0
 
 
@@ -208,7 +237,7 @@ def why_it_waits(pod):
 
 
 def run_pods(options):
-    for pod in ApiServer.of_folder(options.folder).get("/api/v1/pods")["items"]:
+    for pod in server_of(options.folder).get("/api/v1/pods")["items"]:
         name = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
         where = pod["spec"].get("nodeName") or why_it_waits(pod)
         print(f"{name:<40} {pod['status']['phase']:<10} {where}")
@@ -249,4 +278,8 @@ def parse(arguments):
 
 if __name__ == "__main__":
     chosen = parse(sys.argv[1:])
-    sys.exit(chosen.run(chosen))
+    try:
+        sys.exit(chosen.run(chosen))
+    except urllib.error.URLError as refused:
+        sys.exit(f"cluster: the API server of {shown(chosen.folder)} does not answer: "
+                 f"{refused.reason}")
