@@ -140,13 +140,14 @@ test-protobuf: ## random objects, written by Kubernetes' own code as JSON and as
 test-control-plane: control-plane oracle ## start bin/knx-control-plane, schedule pods in it, and see that nothing is left running
 	@python3 -B tests/control_plane/control_plane_test.py
 
-LIVE = live scenarios gangs reservations texts pages leader extender faults storm many_pods overcommit
+# The longest first: most run two at a time.
+LIVE = scenarios leader live gangs reservations texts pages extender faults storm many_pods overcommit
 
 .PHONY: test-live
 test-live: control-plane ## kubenexus-scheduler on a real API server: words, gangs, pages, leaders, extenders, faults, storms, many pods, two schedulers (LIVE="leader faults")
 	@scripts/setup.sh build test
 	@scripts/build.sh release --tests kubenexus-scheduler live-load
-	@for name in $(LIVE); do echo "== on a real API server: $$name"; python3 -B tests/live/$${name}_test.py; done
+	@python3 -B tests/live/run_all.py $(LIVE)
 
 .PHONY: test-cluster
 test-cluster: control-plane kwok build ## what `make cluster` runs with 10 nodes: the examples come up, and nothing is left running
