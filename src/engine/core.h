@@ -420,6 +420,8 @@ class Core {
   void EndPlan(Evictions::PlanId plan, Time now);
   // A pod that may be one that was asked to go goes.
   void OnLeaving(cluster::PodId id, Time now);
+  // The same of one that was asked to; `answered`: the plan whose answer is being read goes on.
+  void NoteGoing(const std::string& uid, std::optional<Evictions::PlanId> answered, Time now);
   // It has no time left: whoever is tried before it is gone is tried in vain.
   [[nodiscard]] bool GoesInAMoment(cluster::PodId id, Time now) const;
   void OnLastMoment(cluster::PodId id, Time now);

@@ -123,7 +123,7 @@ void Core::OnEvictionFinished(const ActionFinished& finished, Time now) {
   const PodId evicted = state_.pods().Find(victim.uid);
   const bool goes = evicted.valid() && state_.pod(evicted).terminating;
   if (!evicted.valid() || (goes && !GoesInAMoment(evicted, now))) {
-    (void)evictions_.OnGoing(victim.uid);
+    NoteGoing(victim.uid, id, now);
   }
   SendEvictions(id, now);
   if (!evictions_.IsAnswered(id)) return;
@@ -167,14 +167,18 @@ void Core::EndPlan(Evictions::PlanId id, Time now) {
 }
 
 void Core::OnLeaving(PodId id, Time now) {
-  if (evictions_.size() == 0) return;
-  for (const Evictions::PlanId plan : evictions_.OnGoing(state_.pod(id).uid)) {
+  if (evictions_.size() > 0) NoteGoing(state_.pod(id).uid, std::nullopt, now);
+}
+
+// Several may have asked it to.
+void Core::NoteGoing(const std::string& uid, std::optional<Evictions::PlanId> answered, Time now) {
+  for (const Evictions::PlanId plan : evictions_.OnGoing(uid)) {
     const PodId waits = evictions_.at(plan).pod;
     if (waits.valid() && evictions_.AllGoing(plan)) {
       state_.SetMakingRoom(waits, false);
       SettleGang(GangOf(waits), now);
     }
-    if (evictions_.IsOver(plan)) EndPlan(plan, now);
+    if (plan != answered && evictions_.IsOver(plan)) EndPlan(plan, now);
   }
 }
 

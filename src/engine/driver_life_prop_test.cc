@@ -200,9 +200,14 @@ class DriverLife {
     const std::vector<std::string> asked = harness_.evictions();
     if (asked.empty()) return;
     const std::string& name = asked[turn.a % asked.size()];
-    if (turn.b % 4 != 0) pods_.erase(name);
-    harness_.FinishEviction(name,
-                            turn.b % 4 == 0 ? std::optional<std::string>("no") : std::nullopt);
+    if (turn.b % 4 == 0) return harness_.AnswerEviction(name, "no");
+    // It may be seen to go before the answer, or after, or be gone at once.
+    if (turn.b % 4 == 1) {
+      pods_.erase(name);
+      return harness_.FinishEviction(name);
+    }
+    if (turn.b % 4 == 2) Leave(name);
+    harness_.AnswerEviction(name);
   }
   k8s::ResourceReservation ReservationOf(const LifeTurn& turn) const {
     static constexpr const char* kNames[] = {"x", "y", "z", "app"};

@@ -115,9 +115,13 @@ class Harness {
   }
   // The eviction of a pod that nobody answered yet. Without a failure the pod is gone at once.
   void FinishEviction(const std::string& pod, std::optional<std::string> failure = std::nullopt) {
+    if (!failure) PodGone(pod);
+    AnswerEviction(pod, std::move(failure));
+  }
+  // The same of a pod that goes when it likes.
+  void AnswerEviction(const std::string& pod, std::optional<std::string> failure = std::nullopt) {
     const ActionId action = evictions_.at(pod);
     evictions_.erase(pod);
-    if (!failure) PodGone(pod);
     engine_->Handle(ActionFinished{action, std::move(failure)}, now_);
     Collect();
   }
