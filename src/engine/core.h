@@ -17,6 +17,7 @@
 
 #include "cluster/state.h"
 #include "engine/backfill.h"
+#include "engine/departures.h"
 #include "engine/driven_gangs.h"
 #include "engine/drivers.h"
 #include "engine/engine.h"
@@ -115,6 +116,8 @@ class Core {
   void AwaitRecheck(cluster::PodId id, const framework::Recheck& recheck, Time now);
   void Resume(cluster::PodId id, const framework::Answer& answer, Time now);
   void AwaitStatus(cluster::PodId id, ActionId patch);
+  // The write of the pod's condition that nobody reported on yet; 0: there is none.
+  [[nodiscard]] ActionId StatusUnderWay(cluster::PodId id) const;
   // Everything before the binding is done.
   void StartBinding(cluster::PodId id, Time now);
   void SendBinding(cluster::PodId id, Time now);
@@ -145,7 +148,7 @@ class Core {
   void MeetDeadlines(Time now);
   void TellAttempt(cluster::PodId id, AttemptResult result, std::string_view message) const;
 
-  // ---- core_gangs.cc: pods that start together ----
+  // ---- core_gangs.cc, core_departures.cc: pods that start together ----
   // Invalid: it is a pod like any other, or of a profile that knows no gangs.
   [[nodiscard]] cluster::GangId GangOf(cluster::PodId id) const;
   // Waits, and is held back by nothing but its gang.
@@ -168,7 +171,7 @@ class Core {
   [[nodiscard]] std::size_t NeededBy(cluster::GangId id) const;
   // The pod came, changed, or waits again. Nothing if it is no member of a gang.
   void NoteMember(cluster::PodId id, Time now);
-  // A member has joined a gang that did not fit: it is tried again, after its back-off.
+  // Members have joined a gang that did not fit: it is tried again, after its back-off.
   void TryAgainWith(cluster::GangId gang, Time now);
   // The pod does not wait as a member of that gang any more.
   void ForgetMember(cluster::GangId gang, cluster::PodId id, Time now);
@@ -212,16 +215,18 @@ class Core {
                GangInquiry& inquiry);
   void RefuseGang(cluster::PodId id, cluster::GangId gang, const GangPlan& plan,
                   const GangRoom& room, Time now);
-  struct GangRefusal {
-    std::string_view reason;
-    const std::string& message;
-  };
   using Nomination = std::function<std::optional<cluster::NodeRow>(cluster::PodId)>;
   // The members other than the one whose turn it was.
-  void TellOthers(cluster::PodId id, WaitingGang& waiting, const GangRefusal& refusal,
+  void TellOthers(cluster::PodId id, cluster::GangId gang, const GangRefusal& refusal,
                   const Nomination& nomination, Time now);
-  void Depart(cluster::PodId id, cluster::GangId gang, const GangPlan& plan, Time now);
+  // `begins`: the gang has too few without those that are planned.
+  void Depart(cluster::PodId id, cluster::GangId gang, const GangPlan& plan, bool begins, Time now);
   void AwaitGang(cluster::PodId id, Time now);
+  // True: something is still being written about one of them.
+  bool AwaitStatuses(Departure& departure);
+  void SendTogether(std::uint64_t number, Time now);
+  [[nodiscard]] std::optional<LostPlace> FindLostPlace(const Departure& departure);
+  void PlanAgain(std::uint64_t number, const LostPlace& lost, Time now);
   void CancelDeparture(std::uint64_t number, Time now);
   // Takes those back that were given a time for it and are not ready to be bound.
   void EndLateDepartures(Time now);
@@ -477,10 +482,8 @@ class Core {
   Evictions evictions_;
   ExtenderRounds rounds_;
   GangExtenders gang_extenders_;
-  std::map<std::uint64_t, Departure> departures_;
-  std::set<std::pair<Time, std::uint64_t>> late_departures_;  // when they are, if they still are
+  Departures departures_;
   std::map<cluster::GangId, GangBinding> gang_bindings_;
-  std::uint64_t last_departure_ = 0;
   GroupConditions group_conditions_;
   ReservationBook reservations_;
   Drivers drivers_;

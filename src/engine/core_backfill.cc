@@ -217,7 +217,7 @@ void Core::HoldGang(PodId id, GangId gang, const GangPlan& plan, Time now) {
       fmt::format("pod group {} waits for its turn: {}", GangName(state_, gang), kWouldDelay);
   Fail(id, plan.refusal.attempt, message, std::nullopt, now);
   TellOthers(
-      id, waiting, {names::kReasonUnschedulable, message},
+      id, gang, {names::kReasonUnschedulable, message, NeededBy(gang)},
       [](PodId) { return std::optional<NodeRow>(); }, now);
 }
 

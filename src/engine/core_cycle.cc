@@ -210,10 +210,14 @@ void Core::AwaitStatus(PodId id, ActionId patch) {
   awaited_.emplace(patch, id);
 }
 
-void Core::StartBinding(PodId id, Time now) {
+ActionId Core::StatusUnderWay(PodId id) const {
   const auto written = conditions_.find(id);
-  const bool outstanding = written != conditions_.end() && written->second.patch != 0;
-  outstanding ? AwaitStatus(id, written->second.patch) : SendBinding(id, now);
+  return written == conditions_.end() ? 0 : written->second.patch;
+}
+
+void Core::StartBinding(PodId id, Time now) {
+  const ActionId patch = StatusUnderWay(id);
+  patch != 0 ? AwaitStatus(id, patch) : SendBinding(id, now);
 }
 
 void Core::SendBinding(PodId id, Time now) {
@@ -263,7 +267,7 @@ void Core::OnActionFinished(const ActionFinished& finished, Time now) {
   if (flights_.at(id).step == FlightStep::kBind)
     return OnBindingFinished(id, finished.failure, now);
   awaited_.erase(awaited);
-  SendBinding(id, now);
+  flights_.at(id).departure != 0 ? AwaitGang(id, now) : SendBinding(id, now);
 }
 
 void Core::OnBindingFinished(PodId id, const std::optional<std::string>& failure, Time now) {
@@ -383,9 +387,8 @@ Time Core::NextWake() const {
   Time wake = queue_.NextWake();
   if (!answer_deadlines_.empty()) wake = std::min(wake, answer_deadlines_.front().first);
   if (!question_deadlines_.empty()) wake = std::min(wake, question_deadlines_.begin()->first);
-  if (!late_departures_.empty()) wake = std::min(wake, late_departures_.begin()->first);
   wake = std::min({wake, rounds_.NextWake(), gang_extenders_.NextWake(), gangs_.NextReport(),
-                   reservations_.NextMoment()});
+                   reservations_.NextMoment(), departures_.NextLate()});
   if (backfill_ != nullptr) wake = std::min(wake, backfill_->NextWake());
   return std::min({wake, evictions_.NextWake(), group_conditions_.NextWrite()});
 }

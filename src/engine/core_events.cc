@@ -314,7 +314,10 @@ void Core::OnBoundOutside(PodId id, cluster::NodeRow assumed_on, Time now) {
   event.pod = id;
   event.pod_now = InEvent(id);
   Tell(event, now);
-  if (departure != 0) CancelDeparture(departure, now);
+  if (departure != 0) {
+    CancelDeparture(departure, now);
+    TryAgainWith(state_.gang_of(id), now);
+  }
   if (state_.pod(id).gang != nullptr) NoteGroupStarted(state_.pod(id).gang->id, now);
 }
 
@@ -415,6 +418,7 @@ void Core::RemovePod(PodId id, Time now) {
   state_.Release(gone.pod_class, gone.kin);
   if (departure != 0) CancelDeparture(departure, now);
   ForgetMember(gang, id, now);
+  if (departure != 0) TryAgainWith(gang, now);
 }
 
 }  // namespace knx::engine

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/core.h"
 #include "k8s/names.h"
@@ -57,15 +58,18 @@ void Core::FailOnNode(PodId id, const FailedAttempt& attempt, const std::string&
   NoteFailure(id, state_.pod(id).node);
   GiveBackRoom(id, now);
   const cluster::GangId gang = GangOf(id);
+  FailedAttempt failed = attempt;
   if (gang.valid()) {
-    // The gang waits for the back-off of the member that failed.
     WaitingGang& waiting = gangs_.Open(gang, now);
     const bool ready = !state_.pod(id).terminating;
     GangBook::SetReady(waiting, id, ready);
-    if (ready && !waiting.stands.valid()) waiting.stands = id;
-    waiting.blocked = id;
+    // The gang waits for the back-off of the member that failed, whoever stood for it before.
+    const PodId stood = ready ? std::exchange(waiting.stands, id) : id;
+    if (stood.valid() && stood != id) queue_.AskGateAgain(stood, now);
+    ready ? waiting.blocked.Set(id, attempt) : waiting.blocked.Forget(id);
+    if (departure != 0) failed.failures = ++waiting.failures;
   }
-  Fail(id, attempt, message, NodeRow{}, now);
+  Fail(id, failed, message, NodeRow{}, now);
   if (departure != 0) CancelDeparture(departure, now);
   if (gang.valid()) SettleGang(gang, now);
 }

@@ -1,5 +1,6 @@
 // Places for a gang: anywhere, or in one domain of a label of the nodes.
 #include <algorithm>
+#include <utility>
 
 #include "engine/core.h"
 #include "engine/gang_domains.h"
@@ -91,12 +92,14 @@ GangPlan Core::TryDomains(const Aspirants& who, const GangDomains& domains, Gang
   best.refusal.message = domains.pinned ? "the nodes of members that have a place lack the label."
                                         : "no node has the label.";
   PluginSet rejected_by;
+  BlockedKinds blocked;
   std::vector<GangPlan::Domain> tried;
   for (const Confines& domain : domains.all) {
     const Placer::Confinement confinement(placer_, domain);
     GangPlan plan = PlanHere(who, planner);
     if (!plan.places.empty() || plan.refusal.attempt.error) return plan;
     rejected_by = rejected_by | plan.refusal.attempt.rejected_by;
+    blocked.Add(state_, plan.blocked_kinds);
     tried.push_back({domain.value, plan.fitting});
     if (tried.size() == 1 || plan.fitting > best.fitting) best = std::move(plan);
   }
@@ -104,6 +107,7 @@ GangPlan Core::TryDomains(const Aspirants& who, const GangDomains& domains, Gang
   const framework::GangEntry* const plugin = judge_.GangPluginOf(who.ready.front());
   if (!tried.empty() && plugin != nullptr) rejected_by.Add(plugin->index);
   best.refusal.attempt.rejected_by = rejected_by;
+  best.blocked_kinds = std::move(blocked);
   std::stable_sort(tried.begin(), tried.end(),
                    [](const auto& a, const auto& b) { return a.fitting > b.fitting; });
   best.domains = std::move(tried);

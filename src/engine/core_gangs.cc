@@ -1,6 +1,5 @@
 // Gangs: one member stands for the gang in the queue; when its turn comes, all are planned
-// together, and the first is bound when everything that has to happen before is done for all of
-// them.
+// together, and set out together (core_departures.cc).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -58,7 +57,7 @@ void Core::NoteMember(PodId id, Time now) {
 
 // With one more it may fit that did not. If not, the new one has to say why it waits.
 void Core::TryAgainWith(GangId gang, Time now) {
-  const WaitingGang* const waiting = gangs_.Find(gang);
+  const WaitingGang* const waiting = gang.valid() ? gangs_.Find(gang) : nullptr;
   if (waiting == nullptr || !waiting->stands.valid()) return;
   if (queue_.Get(waiting->stands).place != QueuePlace::kUnschedulable) return;
   framework::ClusterEvent any;
@@ -103,7 +102,8 @@ void Core::SettleGang(GangId id, Time now) {
 }
 
 bool Core::MayStand(GangId id, const WaitingGang& waiting) const {
-  return HasEnough(id, waiting) && !MakesRoom(id) && !gang_extenders_.Waits(id);
+  return HasEnough(id, waiting) && !MakesRoom(id) && !gang_extenders_.Waits(id) &&
+         !departures_.AreBeginning(id);
 }
 
 void Core::CloseGang(GangId id) {
@@ -211,10 +211,9 @@ void Core::DecideGang(PodId id, GangId gang, Time now) {
   WaitingGang& waiting = *gangs_.Find(gang);
   GangPlanner planner = MakePlanner();
   // Fewer are there than it needs: then all of them start, and the places of the others are kept.
-  const std::size_t ready = waiting.ready.size();
-  const bool in_parts = ready < NeededBy(gang) && driven_.MayStartInParts(gang);
-  Reservation* const executors =
-      in_parts ? MakeExecutorPlaces(gang, NeededBy(gang) - ready, now) : nullptr;
+  const std::size_t ready = waiting.ready.size(), needed = NeededBy(gang);
+  const bool in_parts = ready < needed && driven_.MayStartInParts(gang);
+  Reservation* const executors = in_parts ? MakeExecutorPlaces(gang, needed - ready, now) : nullptr;
   if (executors == nullptr) DropUnheldPlaces(gang, now);
   const Loan loan = Lend(waiting.ready);
   const auto attempt = state_.Mark();
@@ -239,12 +238,13 @@ void Core::DecideGang(PodId id, GangId gang, Time now) {
   SettleLoan(loan, plan.places, now);
   waiting.blocked = {};
   waiting.evicted_at.reset();
-  Depart(id, gang, plan, now);
+  gangs_.SetTellReport(gang, std::nullopt);
+  Depart(id, gang, plan, needed > 0, now);
 }
 
 void Core::RefuseGang(PodId id, GangId gang, const GangPlan& plan, const GangRoom& room, Time now) {
   WaitingGang& waiting = *gangs_.Find(gang);
-  waiting.blocked = plan.blocked;
+  waiting.blocked = plan.blocked_kinds;
   const std::size_t needed = NeededBy(gang);
   const std::string message = WhyRefused(state_, gang, needed, plan);
   const std::map<PodId, NodeRow> promised(room.places.begin(), room.places.end());
@@ -258,19 +258,25 @@ void Core::RefuseGang(PodId id, GangId gang, const GangPlan& plan, const GangRoo
   const auto shares = Shares(room);
   if (!shares.empty()) waiting.evicted_at = now;
   for (const auto& [member, share] : shares) AnnouncePlan(member, share);
-  Fail(id, plan.refusal.attempt, message, nomination(id), now);
+  FailedAttempt attempt = plan.refusal.attempt;
+  if (!attempt.error) waiting.blocked.WidenTo(state_, id, attempt);
+  Fail(id, attempt, message, nomination(id), now);
   const std::string_view reason =
       plan.refusal.attempt.error ? names::kReasonSchedulerError : names::kReasonUnschedulable;
-  TellOthers(id, waiting, {reason, message}, nomination, now);
+  TellOthers(id, gang, {reason, message, needed}, nomination, now);
   for (const auto& [member, share] : shares) CarryOutPlan(member, share, now);
   if (!shares.empty()) SettleGang(gang, now);
 }
 
-// How many fit may change with every node; what all members say of it does not change as often.
-void Core::TellOthers(PodId id, WaitingGang& waiting, const GangRefusal& refusal,
+// How many fit may change with every node; what all members say of it does not change as often. How
+// many are needed is another matter: who is not needed any more must not say that it is.
+void Core::TellOthers(PodId id, GangId gang, const GangRefusal& refusal,
                       const Nomination& nomination, Time now) {
   constexpr Duration kTellAgainAfter = Duration::Seconds(60);
-  const bool again = !waiting.told_at || now >= *waiting.told_at + kTellAgainAfter;
+  WaitingGang& waiting = *gangs_.Find(gang);
+  const bool again = !waiting.told_at || now >= *waiting.told_at + kTellAgainAfter ||
+                     waiting.told_needed != refusal.needed;
+  bool untold = false;
   const std::vector<PodId> members = waiting.ready;
   for (const PodId member : members) {
     if (member == id) continue;
@@ -278,112 +284,20 @@ void Core::TellOthers(PodId id, WaitingGang& waiting, const GangRefusal& refusal
     const bool said = condition != conditions_.end() && !condition->second.unwritten &&
                       condition->second.reason == refusal.reason;
     const std::optional<NodeRow> row = nomination(member);
-    if (said && !again && (!row || *row == state_.pod(member).nominated)) continue;
+    if (said && !again && (!row || *row == state_.pod(member).nominated)) {
+      untold = untold || condition->second.message != refusal.message;
+      continue;
+    }
     ReportIfNew(member, refusal.reason, refusal.message, now, row);
   }
-  if (again) waiting.told_at = now;
-}
-
-// ---- on their way together ----
-
-void Core::Depart(PodId id, GangId gang, const GangPlan& plan, Time now) {
-  WaitingGang& waiting = *gangs_.Find(gang);
-  const std::uint64_t number = ++last_departure_;
-  Departure& departure = departures_[number];
-  departure.gang = gang;
-  departure.most = GangArgsOf(state_.gangs().Get(gang)).attempt_timeout;
-  if (departure.most > Duration{}) late_departures_.emplace(now + departure.most, number);
-  RememberExecutors(gang, plan);
-  TellGang(gang, GangOutcome::kPlaced, plan.places.size(), now - waiting.since);
-  GangBinding& binding = gang_bindings_.try_emplace(gang, GangBinding{waiting.since}).first->second;
-  binding.pods += plan.places.size();
-  binding.left += plan.places.size();
-  for (const auto& [pod, row] : plan.places) {
-    if (pod != id) queue_.Take(pod, now);
-    GangBook::SetReady(waiting, pod, false);
-    departure.members.push_back(pod);
-    flights_[pod] = {};
-    flights_[pod].departure = number;
-    flights_[pod].gang = gang;
-    const NodeRow nominated = state_.pod(pod).nominated;
-    state_.ClearNomination(pod);
-    if (nominated.valid() && nominated != row) TellNominationGone(pod, nominated, now);
+  if (again) {
+    waiting.told_at = now;
+    waiting.told_needed = refusal.needed;
   }
-  // It was its turn, and it is not among those that fit beside the ones already placed.
-  if (!flights_.contains(id)) queue_.PutBack(id, now);
-  for (const auto& [pod, row] : plan.places) {
-    // One of them failing takes all of them back.
-    if (!departures_.contains(number)) break;
-    Continue(pod, now);
-  }
-  SettleGang(gang, now);
-}
-
-void Core::AwaitGang(PodId id, Time now) {
-  Flight& flight = flights_.at(id);
-  const auto departure = departures_.find(flight.departure);
-  flight.step = FlightStep::kGang;
-  flight.action = ++last_action_;
-  awaited_.emplace(flight.action, id);
-  if (++departure->second.arrived < departure->second.members.size()) return;
-  const std::vector<PodId> members = std::move(departure->second.members);
-  departures_.erase(departure);
-  for (const PodId member : members) {
-    Flight& ready = flights_.at(member);
-    awaited_.erase(ready.action);
-    ready.action = 0;
-    ready.departure = 0;
-    StartBinding(member, now);
-  }
-}
-
-void Core::CancelDeparture(std::uint64_t number, Time now) {
-  const auto found = departures_.find(number);
-  if (found == departures_.end()) return;
-  const Departure departure = std::move(found->second);
-  departures_.erase(found);
-  for (const PodId member : departure.members) {
-    const auto flight = flights_.find(member);
-    if (flight == flights_.end() || flight->second.departure != number) continue;
-    GiveBackRoom(member, now);
-    queue_.PutBack(member, now);
-    if (GangOf(member) == departure.gang) {
-      GangBook::SetReady(gangs_.Open(departure.gang, now), member, IsReady(member));
-    } else {
-      NoteMember(member, now);  // it has become something else meanwhile
-    }
-  }
-  SettleGang(departure.gang, now);
-}
-
-void Core::EndLateDepartures(Time now) {
-  while (!late_departures_.empty() && late_departures_.begin()->first <= now) {
-    const std::uint64_t number = late_departures_.begin()->second;
-    late_departures_.erase(late_departures_.begin());
-    const auto departure = departures_.find(number);
-    if (departure == departures_.end()) continue;
-    const std::vector<PodId>& members = departure->second.members;
-    const auto late = std::find_if(members.begin(), members.end(), [&](PodId member) {
-      const auto flight = flights_.find(member);
-      return flight != flights_.end() && flight->second.departure == number &&
-             flight->second.step != FlightStep::kGang;
-    });
-    KNX_CHECK(late != members.end(), "members wait for each other, and none is late");
-    FailedAttempt attempt;
-    attempt.error = true;
-    const std::string message =
-        fmt::format("not all of the pod group were ready to start within {}: {:.200} was not",
-                    FormatDuration(departure->second.most), state_.pod(*late).name);
-    FailOnNode(*late, attempt, message, now);
-  }
-}
-
-void Core::CountBound(PodId id, Time now) {
-  const auto binding = gang_bindings_.find(flights_.at(id).gang);
-  flights_.at(id).gang = {};
-  if (binding == gang_bindings_.end() || --binding->second.left > 0) return;
-  TellGang(binding->first, GangOutcome::kBound, binding->second.pods, now - binding->second.since);
-  gang_bindings_.erase(binding);
+  waiting.untold_reason = refusal.reason;
+  waiting.untold = untold ? refusal.message : "";
+  gangs_.SetTellReport(gang,
+                       untold ? std::optional(*waiting.told_at + kTellAgainAfter) : std::nullopt);
 }
 
 void Core::TellGang(GangId id, GangOutcome outcome, std::size_t pods, Duration waited) const {
@@ -397,6 +311,7 @@ void Core::TellGang(GangId id, GangOutcome outcome, std::size_t pods, Duration w
 
 void Core::PlanReports(GangId id, WaitingGang& waiting, bool missing, Time now) {
   const framework::GangArgs args = GangArgsOf(state_.gangs().Get(id));
+  if (missing) gangs_.SetTellReport(id, std::nullopt);  // it waits for something else now
   if (!missing || waiting.ready.empty()) {
     gangs_.SetMissingReport(id, std::nullopt);
     waiting.said_missing = 0;
@@ -424,6 +339,13 @@ void Core::MakeReports(Time now) {
       const std::vector<PodId> members = waiting.ready;
       for (const PodId member : members) {
         ReportIfNew(member, names::kReasonWaitingForGang, message, now);
+      }
+    }
+    if (due->tell) {
+      waiting.told_at = now;
+      const std::vector<PodId> members = waiting.ready;
+      for (const PodId member : members) {
+        ReportIfNew(member, waiting.untold_reason, waiting.untold, now);
       }
     }
     if (due->incomplete) ReportIncomplete(due->gang, waiting, now);

@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/time.h"
 #include "cluster/state.h"
@@ -19,7 +18,7 @@ namespace knx::engine {
 // forgotten.
 // kStatus: nothing is left to do but to wait until the last status written to the pod is there:
 // written after the binding it would say again that the pod has no place.
-// kGang: waits until the other members of its gang have come as far.
+// kGang: waits until the other members of its gang have come as far, their statuses included.
 enum class FlightStep : std::uint8_t { kPermit, kPreBind, kGang, kStatus, kBind };
 struct Flight {
   FlightStep step = FlightStep::kPermit;
@@ -39,14 +38,6 @@ struct Flight {
 struct GangBinding {
   Time since;  // its first member was seen
   std::size_t pods = 0, left = 0;
-};
-
-// Members of a gang that were planned together and have yet to be bound.
-struct Departure {
-  cluster::GangId gang;
-  std::vector<cluster::PodId> members;
-  std::size_t arrived = 0;  // that wait for the others only
-  Duration most = {};       // it may take until all do; zero: as long as it takes
 };
 
 // What the pod's PodScheduled condition says, or should.

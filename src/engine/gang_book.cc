@@ -83,6 +83,7 @@ void GangBook::Close(GangId gang) {
   if (Find(gang) == nullptr) return;
   SetMissingReport(gang, std::nullopt);
   SetIncompleteReport(gang, std::nullopt);
+  SetTellReport(gang, std::nullopt);
   gangs_.erase(gang);
 }
 
@@ -100,7 +101,7 @@ void GangBook::SetReady(WaitingGang& gang, PodId pod, bool ready) {
   } else {
     gang.ready.erase(it);
     if (gang.stands == pod) gang.stands = {};
-    if (gang.blocked == pod) gang.blocked = {};
+    gang.blocked.Forget(pod);
   }
 }
 
@@ -112,13 +113,17 @@ void GangBook::SetIncompleteReport(GangId id, std::optional<Time> when) {
   Reschedule(id, gangs_.at(id).incomplete_report, when);
 }
 
+void GangBook::SetTellReport(GangId id, std::optional<Time> when) {
+  Reschedule(id, gangs_.at(id).tell_report, when);
+}
+
 void GangBook::Reschedule(GangId id, std::optional<Time>& slot, std::optional<Time> when) {
   const WaitingGang& gang = gangs_.at(id);
-  for (const auto& report : {gang.missing_report, gang.incomplete_report}) {
+  for (const auto& report : {gang.missing_report, gang.incomplete_report, gang.tell_report}) {
     if (report) reports_.erase({*report, id});
   }
   slot = when;
-  for (const auto& report : {gang.missing_report, gang.incomplete_report}) {
+  for (const auto& report : {gang.missing_report, gang.incomplete_report, gang.tell_report}) {
     if (report) reports_.emplace(*report, id);
   }
 }
@@ -129,8 +134,10 @@ std::optional<GangBook::Due> GangBook::PopReport(Time now) {
   const WaitingGang& gang = gangs_.at(due.gang);
   due.missing = gang.missing_report && *gang.missing_report <= now;
   due.incomplete = gang.incomplete_report && *gang.incomplete_report <= now;
+  due.tell = gang.tell_report && *gang.tell_report <= now;
   if (due.missing) SetMissingReport(due.gang, std::nullopt);
   if (due.incomplete) SetIncompleteReport(due.gang, std::nullopt);
+  if (due.tell) SetTellReport(due.gang, std::nullopt);
   return due;
 }
 

@@ -8,11 +8,13 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/time.h"
 #include "cluster/state.h"
+#include "engine/blocked_kinds.h"
 
 namespace knx::engine {
 
@@ -20,7 +22,9 @@ struct WaitingGang {
   // Members that wait and are held back by nothing but the gang, in the order in which they came.
   std::vector<cluster::PodId> ready;
   cluster::PodId stands;               // for the gang in the queue; invalid: too few are ready
-  cluster::PodId blocked;              // found no place when the gang was last planned; may be gone
+  BlockedKinds blocked;                // found no place when the gang was last planned
+  std::uint32_t failures = 0;          // in a row of those that were on their way together
+  bool lost_place = false;             // one of them did before any was bound, when last planned
   Time since;                          // its first member was seen
   std::optional<Time> missing_report;  // when it is said that members are missing
   std::size_t said_missing = 0;        // with so many ready; 0: was not said
@@ -31,8 +35,18 @@ struct WaitingGang {
   // Some ran when we came, for longer than the grace, and nobody else of it was there, waiting or
   // leaving: who is missed may have done its work and be gone. They are not asked to go.
   bool found_alone = false;
-  std::optional<Time> evicted_at;  // others, to make room for it
-  std::optional<Time> told_at;     // all members last said why it does not fit
+  std::optional<Time> evicted_at;   // others, to make room for it
+  std::optional<Time> told_at;      // all members last said why it does not fit
+  std::size_t told_needed = 0;      // so many places were needed then
+  std::optional<Time> tell_report;  // when the others say what by now only one of them does
+  std::string untold_reason, untold;
+};
+
+// What its members are told of an attempt that failed.
+struct GangRefusal {
+  std::string_view reason;
+  const std::string& message;
+  std::size_t needed = 0;  // places
 };
 
 // "default/train"
@@ -57,13 +71,14 @@ class GangBook {
   // Something is to be said of a gang at a time, or no longer.
   void SetMissingReport(cluster::GangId id, std::optional<Time> when);
   void SetIncompleteReport(cluster::GangId id, std::optional<Time> when);
+  void SetTellReport(cluster::GangId id, std::optional<Time> when);
   [[nodiscard]] Time NextReport() const {
     return reports_.empty() ? kNever : reports_.begin()->first;
   }
   // A gang with something to be said by now, whose time is taken off.
   struct Due {
     cluster::GangId gang;
-    bool missing = false, incomplete = false;
+    bool missing = false, incomplete = false, tell = false;
   };
   std::optional<Due> PopReport(Time now);
 

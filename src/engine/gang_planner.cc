@@ -179,6 +179,7 @@ bool GangPlanner::PlaceOne(PodId pod, GangPlan& plan) {
     placement.message = outcome.reason;
     placement.node = {};
   }
+  plan.blocked_kinds.Add(state_, pod, placement.attempt);
   if (!plan.blocked.valid()) {
     plan.blocked = pod;
     plan.refusal = std::move(placement);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cluster/state.h"
+#include "engine/blocked_kinds.h"
 #include "engine/gang_count.h"
 #include "engine/placement.h"
 
@@ -33,6 +34,7 @@ struct GangPlan {
   std::size_t sub_groups = 0;  // that became whole thereby
   cluster::PodId blocked;
   Placement refusal;
+  BlockedKinds blocked_kinds = {};  // all that found none when they were tried
   GangAnswer answer = GangAnswer::kNotFound;
   std::optional<GangBound> bound;  // shows that it is impossible; without, every way was tried
   std::size_t evaluations = 0;     // of nodes, in the search for other places

@@ -425,8 +425,9 @@ TEST_F(GangTest, EveryMemberSaysWhyButNotWithEveryNewNumber) {
   }
   EXPECT_LE(harness_.patches().size(), 31U) << "one speaks for all of them";
   harness_.Pass(Duration::Seconds(60));
+  EXPECT_THAT(harness_.Why("m7"), HasSubstr("20 pods at once, 11 fit")) << "after a while all do";
   Node("c", "1");
-  harness_.Pass(Duration::Seconds(11));
+  harness_.Pass(Duration::Seconds(61));
   EXPECT_THAT(harness_.Why("m7"), HasSubstr("20 pods at once, 12 fit"));
 }
 

@@ -151,6 +151,8 @@ class Placer {
   KindRoom RoomOf(const framework::Profile& profile, cluster::PodId pod, bool alone);
   // Whether the plugins accept a node as it is now.
   bool Fits(const framework::Profile& profile, cluster::PodId pod, cluster::NodeRow row);
+  // The same whoever is nominated there.
+  bool FitsAlone(const framework::Profile& profile, cluster::PodId pod, cluster::NodeRow row);
   // The candidate to be preferred; none if there are none.
   [[nodiscard]] const Preemptor::Candidate* BestCandidate(
       const framework::Profile& profile, std::span<const Preemptor::Candidate> candidates) const {

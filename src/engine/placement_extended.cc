@@ -131,6 +131,14 @@ bool Placer::Fits(const framework::Profile& profile, PodId pod, NodeRow row) {
   return fits;
 }
 
+bool Placer::FitsAlone(const framework::Profile& profile, PodId pod, NodeRow row) {
+  bool fits = false;
+  WithPrepared(profile, pod, [&](PreparedClass& prepared) {
+    fits = prepared.outcome().ok() && JudgeAlone(prepared, row).code == Code::kSuccess;
+  });
+  return fits;
+}
+
 // An extender's word counts more than a plugin's, as in kube-scheduler. A node that an extender
 // took away without a word is not spoken about, and nobody is evicted there.
 std::size_t Placer::TakeOver(const framework::Profile& profile, const ExtenderVerdicts& verdicts,

@@ -140,20 +140,49 @@ PluginSet PluginJudge::Interested(cluster::PodId pod, EventKind kind) {
   return interested_[ProfileOf(pod)][static_cast<std::size_t>(kind)];
 }
 
+namespace {
+
+// A pod has given up its room, or room that was kept for it.
+bool IsGone(EventKind kind) {
+  return kind == EventKind::kAssignedPodDelete || kind == EventKind::kUnassignedPodDelete;
+}
+
+}  // namespace
+
+// Who stands for a gang waits for what helps any of the members that found no place.
 bool PluginJudge::MayHelp(cluster::PodId pod, std::uint8_t plugin, const ClusterEvent& event) {
-  // Who stands for a gang waits for what helps the member that found no place.
-  if (const WaitingGang* const gang = GangOf(pod); gang != nullptr && gang->stands == pod) {
-    if (state_.pods().Contains(gang->blocked)) pod = gang->blocked;
+  return state_.pod(pod).gang == nullptr ? Helps(pod, plugin, event)
+                                         : HelpsGangOf(pod, plugin, event);
+}
+
+bool PluginJudge::HelpsGangOf(cluster::PodId pod, std::uint8_t plugin, const ClusterEvent& event) {
+  const WaitingGang* const gang = GangOf(pod);
+  if (gang == nullptr || gang->stands != pod) return Helps(pod, plugin, event);
+  const bool of_member = !IsGone(event.kind) && state_.pods().Contains(event.pod) &&
+                         !state_.pod(event.pod).node.valid() &&
+                         state_.gang_of(event.pod) == state_.gang_of(pod);
+  // A member has changed itself.
+  if (of_member && FindProfile(event.pod) == FindProfile(pod)) {
+    return Helps(event.pod, plugin, event);
   }
+  bool named = false;
+  for (const BlockedKinds::Kind& kind : gang->blocked.all()) {
+    if (!kind.Names(plugin)) continue;
+    named = true;
+    if (!kind.pod.valid() || Helps(kind.pod, plugin, event)) return true;
+  }
+  return !named && Helps(pod, plugin, event);
+}
+
+bool PluginJudge::Helps(cluster::PodId pod, std::uint8_t plugin, const ClusterEvent& event) {
   const cluster::Pod& record = state_.pod(pod);
   const std::pair who(std::uint64_t{record.pod_class.index} << 32 | record.kin.index, plugin);
   // What helps a gang is its own matter: pods that are alike may be of different ones.
   const framework::GangEntry* const gangs = record.gang == nullptr ? nullptr : GangPluginOf(pod);
   const bool of_gang = gangs != nullptr && gangs->index == plugin;
   const bool own = event.pod.valid() && event.pod == pod;
+  const bool gone = IsGone(event.kind);
   // What a pod itself gave up cannot help it.
-  const bool gone =
-      event.kind == EventKind::kAssignedPodDelete || event.kind == EventKind::kUnassignedPodDelete;
   if (own && gone) return false;
   // Room that was kept for a pod was kept from those only that are no more important.
   const bool kept = gone && !event.pod_now.node.valid() && event.pod_now.nominated.valid();

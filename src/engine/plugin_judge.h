@@ -52,13 +52,19 @@ class PluginJudge final : public Queue::Judge {
                                                    cluster::PodId pod) const;
   // Of a pod whose profile places gangs as wholes; nullptr: it is a pod like any other.
   [[nodiscard]] const WaitingGang* GangOf(cluster::PodId pod) const;
+  // Whether the event may help the pod itself.
+  [[nodiscard]] bool Helps(cluster::PodId pod, std::uint8_t plugin,
+                           const framework::ClusterEvent& event);
+  // Whether it may help who stands for its gang; others only themselves.
+  [[nodiscard]] bool HelpsGangOf(cluster::PodId pod, std::uint8_t plugin,
+                                 const framework::ClusterEvent& event);
   // It belongs to a gang, and another stands for the gang or nobody yet.
   [[nodiscard]] bool HeldByGang(cluster::PodId pod) const;
 
   const cluster::State& state_;
   const std::vector<framework::Profile>& profiles_;
   const GangBook& gangs_;
-  Order order_;  // not set: by age
+  Order order_;                                     // not set: by age
   bool orders_ = false;                             // some profile has an order of its own
   std::vector<std::vector<PluginSet>> interested_;  // by profile, by event kind
   // To the present event, for all pods of a class and kin.

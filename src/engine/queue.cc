@@ -121,7 +121,8 @@ void Queue::Requeue(PodId pod, const FailedAttempt& attempt, Time now) {
 
   places_->CountFailure(record, attempt.error, what, now);
   const PodRecord& known = places_->at(record);
-  const std::uint32_t failures = attempt.error ? known.errors : known.failed_attempts;
+  const std::uint32_t own = attempt.error ? known.errors : known.failed_attempts;
+  const std::uint32_t failures = std::max(own, attempt.failures);
   const Duration backoff = BackoffAfter(failures, options_.initial_backoff, options_.max_backoff);
   places_->SetBackoff(record,
                       options_.max_backoff > Duration{} ? BackoffEnd(now, backoff) : Time{});

@@ -29,9 +29,10 @@ struct WaitsFor;
 
 // How an attempt to place a pod ended.
 struct FailedAttempt {
-  PluginSet rejected_by{};  // said no
-  PluginSet pending_on{};   // wait for something outside: no back-off when it comes
-  bool error = false;       // something went wrong that no plugin answers for
+  PluginSet rejected_by{};     // said no
+  PluginSet pending_on{};      // wait for something outside: no back-off when it comes
+  bool error = false;          // something went wrong that no plugin answers for
+  std::uint32_t failures = 0;  // in a row of what it belongs to, if those are more than its own
 };
 
 enum class QueuePlace : std::uint8_t {
