@@ -32,8 +32,8 @@ inline ClusterOptions OptionsForTest(std::uint64_t seed = 1, Saboteur* saboteur 
 }
 
 // The same with gangs placed as wholes, and evicted if they stay incomplete.
-inline ClusterOptions GangOptionsForTest(std::uint64_t seed) {
-  ClusterOptions options = OptionsForTest(seed);
+inline ClusterOptions GangOptionsForTest(std::uint64_t seed, Saboteur* saboteur = nullptr) {
+  ClusterOptions options = OptionsForTest(seed, saboteur);
   options.scheduler.make_profiles = [] {
     auto config = framework::ReadConfiguration(
         "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
@@ -48,9 +48,8 @@ inline ClusterOptions GangOptionsForTest(std::uint64_t seed) {
 
 class ClusterForTest : public Cluster {
  public:
-  explicit ClusterForTest(ClusterOptions options = OptionsForTest()) : Cluster(std::move(options)) {
-    auto profiles = framework::BuildProfiles(ConfigForTest(), plugins::AllPlugins());
-    scheduler().invariants().SetRules(RulesOf(ConfigForTest(), *profiles));
+  explicit ClusterForTest(const ClusterOptions& options = OptionsForTest()) : Cluster(options) {
+    scheduler().invariants().SetRules(RulesOf(ConfigForTest(), options.scheduler.make_profiles()));
   }
 
   void Start() { scheduler().Start({}); }

@@ -229,6 +229,23 @@ std::optional<std::string> CompareTruth(const Store& store, const ToldView& told
   return std::nullopt;
 }
 
+std::optional<std::string> CheckWaitingGangs(engine::Engine& engine, const Rules& rules) {
+  if (!engine.state().nominations().empty()) return std::nullopt;
+  for (const PodId id : engine.queue().List(QueuePlace::kUnschedulable)) {
+    const auto rule = rules.find(engine.state().class_of(id).spec.scheduler_name);
+    const bool waits = rule != rules.end() && rule->second.gangs && rule->second.complete;
+    if (!waits || !engine.state().gang_of(id).valid()) continue;
+    const std::string uid = engine.state().pod(id).uid;
+    const auto inquiry = engine.InquireGang(uid);
+    const bool placed = inquiry && inquiry->complete &&
+                        inquiry->answer == engine::GangAnswer::kPlaced && inquiry->fitting > 0;
+    if (!placed) continue;
+    return fmt::format("pod group {} waits ({}) although there is room for {} of it", inquiry->name,
+                       engine.WhyWaiting(uid), inquiry->fitting);
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> CheckWaiting(const engine::Engine& engine, const ToldView& told,
                                         const Rules& rules) {
   if (!engine.state().nominations().empty()) return std::nullopt;

@@ -23,5 +23,7 @@ std::optional<std::string> CompareTruth(const Store& store, const ToldView& told
 // No pod waits for an event that has happened. Only true once nothing changes any more.
 std::optional<std::string> CheckWaiting(const engine::Engine& engine, const ToldView& told,
                                         const Rules& rules);
+// No gang waits that would be placed if it were tried. The same holds.
+std::optional<std::string> CheckWaitingGangs(engine::Engine& engine, const Rules& rules);
 
 }  // namespace knx::sim

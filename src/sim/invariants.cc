@@ -9,16 +9,18 @@
 #include "cluster/gang_declaration.h"
 #include "k8s/owner.h"
 #include "sim/full_check.h"
+#include "sim/gang_start.h"
 
 namespace knx::sim {
 namespace {
 
-constexpr std::array<InvariantInfo, 14> kInvariants = {{
+constexpr std::array<InvariantInfo, 15> kInvariants = {{
     {"bindable-pod", "only pods that are there, ours and free to go are bound"},
     {"bound-once", "a pod is bound once and never moves"},
     {"capacity", "no decision has more of a resource of a node taken than it has"},
     {"delivery", "what the scheduler was told is the truth once everything was delivered"},
     {"eligible-node", "a pod is bound only to a node that is there and that it may be on"},
+    {"gang-start", "of a gang that has not begun as many are bound at once as must start"},
     {"host-ports", "no two pods use one port of a node"},
     {"idle", "the scheduler does not rest while a pod is ready to be decided about"},
     {"planned-eviction", "a pod is evicted only for a more important one that fits without it"},
@@ -58,9 +60,10 @@ void Invariants::OnStart() {
   }
   bound_.clear();
   held_back_.clear();
+  together_.clear();
 }
 
-void Invariants::OnToldGone(const std::string& uid) { held_back_.erase(uid); }
+void Invariants::OnToldGone(const std::string& uid) { Release(uid); }
 
 // ---- writes ----
 
@@ -150,19 +153,30 @@ void Invariants::OnDecision(const engine::BindPod& bind, std::uint64_t told_vers
     decided_with_[bind.pod.uid] = told_version;
     return CheckPlacement(bind.pod, bind.node);
   }
-  decided_with_[bind.pod.uid] = held->second.told_version;
   if (held->second.node != bind.node) {
     Report("eligible-node", fmt::format("{} is bound to {} and had its place on {}", Name(bind.pod),
                                         bind.node, held->second.node));
   }
-  held_back_.erase(held);
+  const bool looked_again = together_.contains(bind.pod.uid);
+  decided_with_[bind.pod.uid] = looked_again ? told_version : held->second.told_version;
+  Release(bind.pod.uid);
+  if (looked_again) CheckPlacement(bind.pod, bind.node);
 }
 
-void Invariants::OnHeldBack(const engine::PodRef& pod, const std::string& node,
+void Invariants::OnHeldBack(const engine::PodRef& pod, const std::string& node, bool together,
                             std::uint64_t told_version) {
-  if (held_back_.try_emplace(pod.uid, HeldBack{node, told_version}).second) {
-    CheckPlacement(pod, node);
+  if (!held_back_.try_emplace(pod.uid, HeldBack{node, told_version}).second) return;
+  if (together) together_.insert(pod.uid);
+  CheckPlacement(pod, node);
+}
+
+void Invariants::AfterCall(const engine::Engine& engine, std::span<const engine::Action> actions) {
+  if (const auto half = CheckGangStart(engine, told_, rules_, actions)) Report("gang-start", *half);
+  std::vector<std::string> back;
+  for (const std::string& uid : together_) {
+    if (engine.Standing(uid) != engine::PodStanding::kPaused) back.push_back(uid);
   }
+  for (const std::string& uid : back) Release(uid);
 }
 
 void Invariants::CheckPlacement(const engine::PodRef& pod, const std::string& node) {
@@ -381,11 +395,12 @@ void Invariants::FullCheck(const engine::Engine& engine, bool current) {
   if (const auto difference = CompareTruth(store_, told_)) Report("delivery", *difference);
 }
 
-void Invariants::OnSettled(const engine::Engine& engine, bool current) {
+void Invariants::OnSettled(engine::Engine& engine, bool current) {
   if (checking_ == Checking::kOff) return;
   FullCheck(engine, current);
   if (!current) return;
   if (const auto difference = CheckWaiting(engine, told_, rules_)) Report("wake-up", *difference);
+  if (const auto difference = CheckWaitingGangs(engine, rules_)) Report("wake-up", *difference);
 }
 
 void Invariants::OnEnd(const engine::Engine& engine, bool current) {

@@ -48,6 +48,7 @@ class Invariants : public StoreListener {
              Checking checking);
 
   void SetRules(Rules rules) { rules_ = std::move(rules); }
+  [[nodiscard]] const Rules& rules() const { return rules_; }
 
   // ---- as it happens ----
   // A new scheduler: what the one before it bound is to it like what others did.
@@ -59,12 +60,17 @@ class Invariants : public StoreListener {
   void OnDecision(const engine::BindPod& bind, std::uint64_t told_version);
   // The scheduler has a place for a pod and waits for something before it binds it there. This is
   // the moment at which the place must be right; what happens until the binding it could not know.
-  void OnHeldBack(const engine::PodRef& pod, const std::string& node, std::uint64_t told_version);
+  // `together`: with others of its gang, for which it may be put back without a word, and with
+  // which it is looked at once more before the first of them is bound.
+  void OnHeldBack(const engine::PodRef& pod, const std::string& node, bool together,
+                  std::uint64_t told_version);
+  // The scheduler was asked something, and what it wants is being done.
+  void AfterCall(const engine::Engine& engine, std::span<const engine::Action> actions);
   // Room is to be made: the pod must be more important than those who go, and fit without them.
   void OnPlan(const engine::PlanEvictions& plan);
   // Somebody is asked to go: a plan must say so.
   void OnEviction(const engine::EvictPod& evict);
-  void OnAttemptFailed(const std::string& uid) { held_back_.erase(uid); }
+  void OnAttemptFailed(const std::string& uid) { Release(uid); }
   // The scheduler was told that the pod is gone, which may be long after it went.
   void OnToldGone(const std::string& uid);
   // The scheduler says that it has nothing to decide about.
@@ -72,7 +78,7 @@ class Invariants : public StoreListener {
   // `current`: the scheduler has been told everything.
   void AfterStep(const engine::Engine* engine, bool current);
   // Nothing would change any more.
-  void OnSettled(const engine::Engine& engine, bool current);
+  void OnSettled(engine::Engine& engine, bool current);
   // The run ends here.
   void OnEnd(const engine::Engine& engine, bool current);
 
@@ -90,6 +96,11 @@ class Invariants : public StoreListener {
   [[nodiscard]] std::int64_t MostStepsNow() const;
   // What happens to a pod, counted once there are suspiciously many steps at one instant.
   void NoteRound(const Write<k8s::Pod>& write);
+  // The pod is held back no longer.
+  void Release(const std::string& uid) {
+    held_back_.erase(uid);
+    together_.erase(uid);
+  }
   void CheckPlacement(const engine::PodRef& pod, const std::string& node);
   void CheckAgainstTold(const engine::PodRef& pod, const std::string& node,
                         const ProfileRules& rules);
@@ -115,6 +126,7 @@ class Invariants : public StoreListener {
     std::uint64_t told_version = 0;
   };
   std::map<std::string, HeldBack> held_back_;              // by uid
+  std::set<std::string> together_;                         // of those, members of gangs
   std::set<std::pair<std::string, std::string>> planned_;  // uids of victim and preemptor
   std::set<std::string> evicted_;                          // uids of those asked to go
   std::int64_t steps_ = 0, full_checks_ = 0, steps_now_ = 0, last_full_check_ = 0;

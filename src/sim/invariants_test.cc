@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 
+#include "k8s/names.h"
 #include "sim/cluster_for_test.h"
 
 namespace knx::sim {
@@ -133,6 +134,25 @@ std::string BreakBindablePod() {
     std::get<engine::BindPod>(actions[i].what).pod.uid = "nobody";
   });
   return Broken(&saboteur);
+}
+
+std::string BreakGangStart() {
+  // One of three is not bound with the others.
+  ChangeBinding saboteur("m2", [](std::vector<engine::Action>& actions, std::size_t i) {
+    actions.erase(actions.begin() + static_cast<std::ptrdiff_t>(i));
+  });
+  ClusterForTest cluster(GangOptionsForTest(1, &saboteur));
+  cluster.AddNodes(1, "4");
+  for (const char* const name : {"m1", "m2", "m3"}) {
+    k8s::Pod pod = PodForTest(name, "1");
+    pod.meta.labels = {{std::string(k8s::names::kGangMinAvailable), "3"},
+                       {std::string(k8s::names::kGangName), "train"}};
+    cluster.Create(pod);
+  }
+  cluster.Start();
+  while (cluster.Step(Duration::Seconds(10))) {
+  }
+  return cluster.violation().has_value() ? cluster.violation()->invariant : "";
 }
 
 std::string BreakPlannedEviction() {
@@ -278,7 +298,7 @@ std::string BreakProgress() {
   // Something that makes itself due again at once. Not checked in full, to be done in time.
   ClusterOptions options = OptionsForTest();
   options.checking = Checking::kIncremental;
-  ClusterForTest cluster(std::move(options));
+  ClusterForTest cluster(options);
   cluster.Start();
   std::function<void()> again = [&] { cluster.agenda().After({}, again); };
   again();
@@ -295,6 +315,7 @@ const std::map<std::string_view, Break>& Saboteurs() {
       {"capacity", BreakCapacity},
       {"delivery", BreakDelivery},
       {"eligible-node", BreakEligibleNode},
+      {"gang-start", BreakGangStart},
       {"host-ports", BreakHostPorts},
       {"idle", BreakIdle},
       {"planned-eviction", BreakPlannedEviction},
@@ -367,7 +388,7 @@ TEST(Invariants, AreNotLookedAtWhenTheyAreOff) {
   ChangeBinding saboteur = SendTo("b", "node-1");
   ClusterOptions options = OptionsForTest(1, &saboteur);
   options.checking = Checking::kOff;
-  ClusterForTest cluster(std::move(options));
+  ClusterForTest cluster(options);
   cluster.AddNodes(2, "4");
   cluster.Create(PodForTest("a", "3"));
   cluster.Create(PodForTest("b", "3"));

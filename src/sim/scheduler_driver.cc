@@ -176,8 +176,19 @@ void SchedulerDriver::NoteDecision() {
   const cluster::Pod& pod = state.pod(engine_->decided());
   const engine::PodRef ref{std::string(state.words().Text(pod.namespace_)), pod.name, pod.uid};
   events_.AddAttempt(ref);
+  const cluster::GangId gang = state.gang_of(engine_->decided());
+  if (!gang.valid()) return NoteHeldBack(engine_->decided(), false);
+  for (const cluster::PodId member : state.gangs().Get(gang).members) NoteHeldBack(member, true);
+}
+
+void SchedulerDriver::NoteHeldBack(cluster::PodId id, bool together) {
+  const cluster::State& state = engine_->state();
+  const cluster::Pod& pod = state.pod(id);
   if (engine_->Standing(pod.uid) != engine::PodStanding::kPaused) return;
-  invariants_.OnHeldBack(ref, state.nodes().name(pod.node), told_version());
+  const auto rules = invariants_.rules().find(state.class_of(id).spec.scheduler_name);
+  const bool waits = rules != invariants_.rules().end() && rules->second.gangs;
+  invariants_.OnHeldBack({std::string(state.words().Text(pod.namespace_)), pod.name, pod.uid},
+                         state.nodes().name(pod.node), together && waits, told_version());
 }
 
 void SchedulerDriver::ArmWake() {
@@ -203,6 +214,7 @@ void SchedulerDriver::AfterCall() {
   std::vector<engine::Action> actions = engine_->TakeActions();
   if (setup_.saboteur != nullptr) setup_.saboteur->OnActions(actions);
   for (const engine::Action& action : actions) CarryOut(action);
+  invariants_.AfterCall(*engine_, actions);
   ArmWake();
 }
 

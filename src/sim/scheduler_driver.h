@@ -118,6 +118,7 @@ class SchedulerDriver : public StoreListener {
   void AfterCall();
   // Counts the attempt, and tells the invariants if the pod has a place and is not bound yet.
   void NoteDecision();
+  void NoteHeldBack(cluster::PodId id, bool together);
   void PlanSlice();
   void Slice(std::uint64_t life);
   void ArmWake();
