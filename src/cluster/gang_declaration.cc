@@ -7,6 +7,7 @@
 #include <span>
 #include <system_error>
 
+#include "base/shortened.h"
 #include "k8s/names.h"
 #include "k8s/operators.h"
 #include "k8s/selector.h"
@@ -113,9 +114,9 @@ std::string ConflictIn(const AllSaid& all) {
   for (const Said& other : all) {
     const Said& first = all.front();
     if (other.value == first.value) continue;
-    // Annotations may be of any length.
-    return fmt::format("{}{} says {:.100}, {}{} says {:.100}: the first counts", first.kind,
-                       first.key, first.value, other.kind, other.key, other.value);
+    return fmt::format("{}{} says {}, {}{} says {}: the first counts", first.kind, first.key,
+                       Shortened(first.value, kLongestValue), other.kind, other.key,
+                       Shortened(other.value, kLongestValue));
   }
   return {};
 }
@@ -130,14 +131,15 @@ void ReadMinimum(const Said& said, std::int32_t& minimum, GangDeclaration& gang)
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool too_large = error == std::errc::result_out_of_range || value > kMaxGangMinimum;
   const bool whole = end == text.data() + text.size();
+  const std::string shown = Shortened(text, kLongestValue);
   if (!whole || (error != std::errc() && !too_large)) {
     gang.problem = fmt::format("failed to parse {} value {:?}: a whole number is wanted",
-                               ShortKey(said.key), said.value);
+                               ShortKey(said.key), shown);
   } else if (too_large && !said.value.starts_with('-')) {
-    gang.problem = fmt::format("{} must be at most {}, got {}", ShortKey(said.key), kMaxGangMinimum,
-                               said.value);
+    gang.problem =
+        fmt::format("{} must be at most {}, got {}", ShortKey(said.key), kMaxGangMinimum, shown);
   } else if (value < 1) {
-    gang.problem = fmt::format("{} must be at least 1, got {}", ShortKey(said.key), said.value);
+    gang.problem = fmt::format("{} must be at least 1, got {}", ShortKey(said.key), shown);
   } else {
     minimum = static_cast<std::int32_t>(value);
   }

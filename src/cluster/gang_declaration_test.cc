@@ -177,6 +177,22 @@ TEST(GangDeclaration, AMinimumThatCannotBeReadIsNotIgnored) {
             "min-available must be at most 1000000, got 99999999999999999999");
 }
 
+TEST(GangDeclaration, WhatIsSaidOfTextsOfAnyLengthIsShort) {
+  const std::string key = kOurs + "min-available";
+  for (const std::string& minimum :
+       {std::string(200'000, '9'), "-" + std::string(200'000, '9'), std::string(200'000, 'x')}) {
+    const auto read = Read({}, {{kOurs + "name", "a"}, {key, minimum}});
+    ASSERT_TRUE(read.has_value());
+    EXPECT_LT(read->problem.size(), 200U);
+    EXPECT_NE(read->problem.find("…"), std::string::npos);
+  }
+  const auto two = Read({}, {{kOurs + "name", std::string(1000, 'a')},
+                             {key, "2"},
+                             {"pod-group.scheduling.sigs.k8s.io/name", "b"}});
+  ASSERT_TRUE(two.has_value());
+  EXPECT_LT(two->conflict.size(), 400U);
+}
+
 TEST(GangDeclaration, ATopologyKeyIsALabelOrAnAnnotation) {
   const Map gang = {{kOurs + "name", "a"}, {kOurs + "min-available", "3"}};
   Map labelled = gang;

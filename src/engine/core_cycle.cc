@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/shortened.h"
 #include "engine/core.h"
 #include "k8s/names.h"
 
@@ -413,6 +414,9 @@ PodRef Core::RefTo(PodId id) const {
 
 void Core::EmitEvent(PodId id, bool warning, std::string_view reason, std::string_view action,
                      std::string note) {
+  // The API server's limit, and how kube-scheduler keeps to it.
+  constexpr std::size_t kLongestNote = 1024;
+  if (note.size() > kLongestNote) note = Shortened(note, kLongestNote, " ...");
   Emit(RecordEvent{RefTo(id), warning, std::string(reason), std::string(action), std::move(note),
                    state_.class_of(id).spec.scheduler_name, std::nullopt});
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/shortened.h"
 #include "engine/core.h"
 #include "k8s/names.h"
 
@@ -196,9 +197,9 @@ void Core::EndLateDepartures(Time now) {
     KNX_CHECK(late != members.end(), "members wait for each other, and none is late");
     FailedAttempt attempt;
     attempt.error = true;
-    const std::string message =
-        fmt::format("not all of the pod group were ready to start within {}: {:.200} was not",
-                    FormatDuration(departure.most), state_.pod(*late).name);
+    const std::string message = fmt::format(
+        "not all of the pod group were ready to start within {}: {} was not",
+        FormatDuration(departure.most), Shortened(state_.pod(*late).name, kLongestName));
     FailOnNode(*late, attempt, message, now);
   }
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/shortened.h"
 #include "cluster/reservation_hold.h"
 #include "engine/core.h"
 #include "k8s/drivers.h"
@@ -31,16 +32,16 @@ void Core::NoteDriver(PodId id, const k8s::Pod& pod) {
       id,
       {},
       fmt::format("{}/executors of {} #{}", whose.namespace_, whose.group, gang.index),
-      JobOf(pod.meta, GangName(state_, gang))};
+      JobOf(pod.meta, fmt::format("{}/{}", whose.namespace_, state_.gangs().Get(gang).name))};
   for (const auto& [key, value] : pod.meta.annotations) {
     if (key != names::kExecutorResources) continue;
     if (const auto asked = ReadExecutorResources(value)) {
       driver.executor = cluster::ToResourceVector(*asked, state_.resources());
     } else {
       EmitEvent(id, true, names::kEventGangConflict, names::kActionScheduling,
-                fmt::format("annotation {} says {:.100}, which is not like cpu=4,memory=8Gi: it "
+                fmt::format("annotation {} says {}, which is not like cpu=4,memory=8Gi: it "
                             "does not count",
-                            key, value));
+                            key, Shortened(value, kLongestValue)));
     }
   }
   if (driver.executor.empty()) driver.executor = drivers_.Recall(driver.job);

@@ -1,6 +1,4 @@
 // A place that did not work out, a pod that fits nowhere: what is given back, and what is said.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -12,19 +10,6 @@ namespace knx::engine {
 namespace names = k8s::names;
 using cluster::NodeRow;
 using cluster::PodId;
-
-namespace {
-
-// The API server's limit for the note of an event.
-constexpr std::size_t kMaxNote = 1024;
-
-std::string Truncated(const std::string& message) {
-  constexpr std::string_view kSuffix = " ...";
-  if (message.size() <= kMaxNote) return message;
-  return message.substr(0, kMaxNote - kSuffix.size()).append(kSuffix);
-}
-
-}  // namespace
 
 void Core::NoteFailure(PodId id, NodeRow row) {
   constexpr std::size_t kRemembered = 64;
@@ -78,7 +63,7 @@ void Core::Fail(PodId id, const FailedAttempt& attempt, const std::string& messa
                 std::optional<NodeRow> nominate, Time now) {
   queue_.Requeue(id, attempt, now);
   TellAttempt(id, attempt.error ? AttemptResult::kError : AttemptResult::kUnschedulable, message);
-  EmitEvent(id, true, names::kEventFailedScheduling, names::kActionScheduling, Truncated(message));
+  EmitEvent(id, true, names::kEventFailedScheduling, names::kActionScheduling, message);
 
   const std::string_view reason =
       attempt.error ? names::kReasonSchedulerError : names::kReasonUnschedulable;
@@ -91,8 +76,7 @@ void Core::ReportIfNew(PodId id, std::string_view reason, const std::string& mes
   const auto written = conditions_.find(id);
   const bool known = written != conditions_.end() && written->second.Says(reason, message);
   if (!known) {
-    EmitEvent(id, true, names::kEventFailedScheduling, names::kActionScheduling,
-              Truncated(message));
+    EmitEvent(id, true, names::kEventFailedScheduling, names::kActionScheduling, message);
   }
   if (!known || nominate) WriteCondition(id, reason, message, nominate, now);
 }

@@ -62,7 +62,7 @@ void Core::NoteConflict(PodId id) {
   if (conflict.empty()) return;
   state_.NoteConflictSaid(id);
   EmitEvent(id, true, names::kEventGangConflict, names::kActionScheduling,
-            fmt::format("pod group {:.200}: {}", GangName(state_, membership.id), conflict));
+            fmt::format("pod group {}: {}", GangName(state_, membership.id), conflict));
 }
 
 }  // namespace knx::engine

@@ -1,10 +1,9 @@
 // What PodGroup objects of Kubernetes say of themselves: that their pods have their places, once
 // those that must start are bound, or why they have not.
-#include <fmt/format.h>
-
 #include <utility>
 #include <variant>
 
+#include "base/shortened.h"
 #include "engine/core.h"
 #include "k8s/names.h"
 
@@ -58,8 +57,7 @@ void Core::NoteGroupRefused(PodId id, std::string_view reason, const std::string
   if (group_conditions_.empty() || !gang.valid() || judge_.GangPluginOf(id) == nullptr) return;
   const cluster::Gang& record = state_.gangs().Get(gang);
   if (record.source != GangSource::kPodGroup || NeededBy(gang) == 0) return;
-  group_conditions_.Say(record.key(), "False", reason,
-                        fmt::format("{:.{}}", message, kLongestMessage), now);
+  group_conditions_.Say(record.key(), "False", reason, Shortened(message, kLongestMessage), now);
 }
 
 void Core::WriteGroupConditions(Time now) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/counted.h"
+#include "base/shortened.h"
 #include "cluster/overcommit.h"
 #include "cluster/reservation_hold.h"
 #include "engine/core.h"
@@ -20,6 +21,9 @@ using cluster::NodeRow;
 using cluster::PodId;
 
 namespace {
+
+// Beyond this nobody reads why there is no room.
+constexpr std::size_t kLongestWhy = 1000;
 
 // A status that could not be written is written again then.
 constexpr Duration kWriteAgainAfter = Duration::Seconds(60);
@@ -348,7 +352,7 @@ k8s::Condition ActiveCondition(const Reservation& reservation) {
       return say("False", kPlanned, fmt::format("begins at {}", FormatTime(reservation.begins)));
     case ReservationStage::kWaiting:
     case ReservationStage::kMakingRoom:
-      return say("False", kWaiting, fmt::format("{:.1000}", reservation.why));
+      return say("False", kWaiting, Shortened(reservation.why, kLongestWhy));
     case ReservationStage::kHeld:
       return say("True", kHeld,
                  fmt::format("{} reserved{}",

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/counted.h"
+#include "base/shortened.h"
 #include "engine/gang_roles.h"
 #include "engine/sub_groups.h"
 
@@ -15,7 +16,8 @@ using cluster::PodId;
 
 std::string GangName(const cluster::State& state, GangId id) {
   const cluster::Gang& gang = state.gangs().Get(id);
-  return fmt::format("{}/{}", state.words().Text(gang.namespace_), gang.name);
+  return fmt::format("{}/{}", state.words().Text(gang.namespace_),
+                     Shortened(gang.name, kLongestName));
 }
 
 namespace {
@@ -36,8 +38,9 @@ std::string MissingInSubGroups(const cluster::State& state, const cluster::Gang&
   for (const SubGroup& group : groups.all) {
     if (group.can_be_whole()) continue;
     if (++named > kMostNamed) break;
-    text += fmt::format("{} sub-group {:.100} has {} of {} pods", text.empty() ? ";" : ",",
-                        group.name, group.placed + group.waiting.size(), group.minimum);
+    text += fmt::format("{} sub-group {} has {} of {} pods", text.empty() ? ";" : ",",
+                        Shortened(group.name, kLongestValue), group.placed + group.waiting.size(),
+                        group.minimum);
   }
   return text;
 }
@@ -58,7 +61,7 @@ std::string WhatIsMissing(const cluster::State& state, GangId id, const WaitingG
     const auto ready =
         static_cast<std::size_t>(std::count_if(waiting.ready.begin(), waiting.ready.end(), is_one));
     if (ready >= wanted) continue;
-    missing += fmt::format(", {} more of role {:.100}", wanted - ready, role);
+    missing += fmt::format(", {} more of role {}", wanted - ready, Shortened(role, kLongestValue));
   }
   return missing + MissingInSubGroups(state, gang, waiting) + waiting.also;
 }

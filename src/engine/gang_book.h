@@ -49,7 +49,7 @@ struct GangRefusal {
   std::size_t needed = 0;  // places
 };
 
-// "default/train"
+// "default/train", for people: a name of any length is shortened.
 std::string GangName(const cluster::State& state, cluster::GangId id);
 // Of a gang with too few members, in words.
 std::string WhatIsMissing(const cluster::State& state, cluster::GangId id,

@@ -8,6 +8,8 @@
 #include <numeric>
 #include <utility>
 
+#include "base/shortened.h"
+
 namespace knx::engine {
 
 using cluster::NodeRow;
@@ -22,10 +24,11 @@ std::string Describe(const cluster::State& state, const GangBound& bound) {
     text += fmt::format(" by {}{}", fmt::join(names, ", "), names.size() > 1 ? " together" : "");
   }
   if (bound.apart.valid()) {
-    text += fmt::format(", one in each {}", state.words().Text(bound.apart));
+    text +=
+        fmt::format(", one in each {}", Shortened(state.words().Text(bound.apart), kLongestValue));
   }
   if (bound.together.valid()) {
-    text += fmt::format(" in one {}", state.words().Text(bound.together));
+    text += fmt::format(" in one {}", Shortened(state.words().Text(bound.together), kLongestValue));
   }
   const bool nodes_only = bound.by.empty() && !bound.apart.valid() && !bound.together.valid();
   return nodes_only ? text + " on the nodes that come into question" : text;

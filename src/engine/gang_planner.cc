@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/counted.h"
+#include "base/shortened.h"
 #include "engine/gang_book.h"
 #include "engine/sub_groups.h"
 
@@ -31,10 +32,9 @@ std::string HowSure(const cluster::State& state, const GangPlan& plan) {
 // "b" of "needs 2 more at once in b", for a gang that has to be in one domain.
 std::string Where(const cluster::State& state, const cluster::Gang& gang, const GangPlan& plan) {
   if (gang.topology_key.empty()) return {};
-  if (!plan.pinned || plan.domains.empty())
-    return fmt::format(" in one {:.100}", gang.topology_key);
-  return fmt::format(" in {:.100} {}", gang.topology_key,
-                     state.words().Text(plan.domains[0].value));
+  const std::string key = Shortened(gang.topology_key, kLongestValue);
+  if (!plan.pinned || plan.domains.empty()) return fmt::format(" in one {}", key);
+  return fmt::format(" in {} {}", key, state.words().Text(plan.domains[0].value));
 }
 
 // " in 2 whole sub-groups", for a gang that has such.

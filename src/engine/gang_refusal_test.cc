@@ -176,5 +176,26 @@ TEST_F(GangRefusalTest, AGangThatHasItsMinimumSaysOnlyWhyNoMoreFit) {
   EXPECT_THAT(harness_->Why("m2"), EndsWith("1 Insufficient nvidia.com/gpu."));
 }
 
+// Annotations may be of any length.
+TEST_F(GangRefusalTest, NamesOfAnyLengthAreShortenedWhereTheyAreSaid) {
+  Node("n0", "1");
+  std::string long_name = "x";
+  for (int i = 0; i < 2000; ++i) long_name += "ü";
+  const std::string ours = "pod-group.scheduling.kubenexus.io/";
+  for (const char* name : {"m0", "m1"}) {
+    harness_->Pod(PodBuilder(name)
+                      .Asks(kGpu, "1")
+                      .Annotation(ours + "name", long_name)
+                      .Annotation(ours + "min-available", "2")
+                      .Annotation(ours + "role", long_name)
+                      .Annotation(ours + "topology-key", long_name));
+  }
+  const std::string refusal = Refusal();
+  EXPECT_LT(refusal.size(), 1000U);
+  EXPECT_THAT(refusal, HasSubstr("pod group default/xüü"));
+  EXPECT_THAT(refusal, HasSubstr("üü… needs 2 pods at once in one xüü"));
+  for (const std::string& note : harness_->notes()) EXPECT_LE(note.size(), 1024U + 20U);
+}
+
 }  // namespace
 }  // namespace knx::engine
