@@ -366,8 +366,9 @@ void Core::ReportIncomplete(GangId id, WaitingGang& waiting, Time now) {
     const framework::GangArgs& args = plugin->plugin->gang_args();
     if (!args.evict_incomplete || waiting.found_alone || flights_.contains(member)) continue;
     Emit(EvictPod{RefTo(member), std::nullopt, std::string(names::kEventGangIncomplete), message});
-    // Who is still there then is asked again.
-    gangs_.SetIncompleteReport(id, now + GangArgsOf(gang).grace);
+    // Who is still there then is asked again; without a grace not at once, for nothing has happened.
+    constexpr Duration kMoment = Duration::Seconds(1);
+    gangs_.SetIncompleteReport(id, now + std::max(GangArgsOf(gang).grace, kMoment));
   }
 }
 
