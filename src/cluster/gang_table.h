@@ -53,7 +53,7 @@ struct Gang : GangDemand {
   std::string name;
   std::vector<PodId> members;  // in the order in which they came; empty: the slot is free
   GangTerms terms;             // as its object says
-  std::uint32_t placed = 0;    // members that have a place and are not about to leave it
+  std::uint32_t placed = 0;    // members that have a place and do not leave it
   Time begun = kNever;         // the first of this run was made then, as far as is known
   // Pods of this run that have done their work. Nobody has to start in their stead.
   std::uint32_t finished = 0;

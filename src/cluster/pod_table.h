@@ -50,6 +50,7 @@ struct Pod {
   bool assumed = false;      // ours, and not yet confirmed by the API server
   bool terminating = false;  // has a deletion timestamp
   bool preempted = false;    // terminating because a scheduler made room for another pod
+  bool evicted = false;      // by us, for another pod: it was asked to go, or is about to be
   bool making_room = false;  // pods are being evicted for it
   bool has_volumes = false;  // that some decision depends on
   std::int64_t generation = 0;
@@ -65,6 +66,9 @@ struct Pod {
   std::unique_ptr<std::string> told_nomination;
   std::unique_ptr<GangMembership> gang;  // nullptr: it belongs to none
   ProfileFindings profile;               // what it says itself; State::profile_of says what counts
+
+  // It goes, whether that is seen already or not: nobody is to count on it.
+  [[nodiscard]] bool leaves() const { return terminating || evicted; }
 };
 
 class PodTable {

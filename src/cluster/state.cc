@@ -230,6 +230,7 @@ PodChange State::UpdatePod(PodId id, const k8s::Pod& pod) {
   next.nominated = nominated_before;
   next.assumed = assumed;
   next.making_room = current.making_room;
+  next.evicted = current.evicted;
   current = std::move(next);
   if (change.gang && current.gang != nullptr) JoinGang(id);
   if (change.terminating) RecountFinished(named_gang_of(id));
@@ -317,6 +318,17 @@ void State::Displace(PodId id) {
   } else {
     ReleaseRowIfUnused(row);
   }
+}
+
+void State::SetEvicted(PodId id, bool evicted) {
+  KNX_CHECK(!recording(), "a pod is evicted while a plan is open");
+  Pod& pod = pods_.Edit(id);
+  if (pod.evicted == evicted) return;
+  pod.evicted = evicted;
+  if (!pod.node.valid()) return;
+  const bool counts = pod.gang != nullptr && pod.gang->id.valid() && !pod.terminating;
+  if (counts) gangs_.CountPlaced(pod.gang->id, evicted ? -1 : +1);
+  TouchUsage(pod.node);  // who looks for victims there finds others
 }
 
 void State::Nominate(PodId id, NodeRow row) {

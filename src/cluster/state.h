@@ -83,6 +83,8 @@ class State {
   void ClearNomination(PodId id);
   // Evictions that make room for it have begun, or are over. Not part of a plan.
   void SetMakingRoom(PodId id, bool making_room) { pods_.Edit(id).making_room = making_room; }
+  // It is evicted for another, or is not after all. Not part of a plan.
+  void SetEvicted(PodId id, bool evicted);
   // Keeps a class and kin although their last pod goes, for who still has to speak of them.
   void Hold(ClassId id, KinId kin) {
     classes_.AcquireAgain(id);
@@ -220,7 +222,7 @@ class State {
   void TakeOff(PodId id);
   // Counts the pod, which is on a node, among those that others ask about, or no longer.
   void CountRelations(PodId id, const Pod& pod, int sign) {
-    if (pod.gang != nullptr && pod.gang->id.valid() && !pod.terminating) {
+    if (pod.gang != nullptr && pod.gang->id.valid() && !pod.leaves()) {
       gangs_.CountPlaced(pod.gang->id, sign);
     }
     if (kinship_.tracking()) CountTracked(id, sign);

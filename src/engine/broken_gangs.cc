@@ -21,7 +21,7 @@ bool LosesRole(const cluster::State& state, GangId id, std::span<const PodId> le
   if (gang.roles.empty() || !MissingInRoles(state, gang).empty()) return false;
   std::map<std::string_view, std::size_t> left = PlacedInRoles(state, gang);
   for (const PodId pod : leaving) {
-    const bool counts = !state.pod(pod).terminating && state.gang_of(pod) == id;
+    const bool counts = !state.pod(pod).leaves() && state.gang_of(pod) == id;
     const auto role = counts ? left.find(RoleOf(state, pod)) : left.end();
     if (role != left.end()) --role->second;
   }
@@ -64,7 +64,7 @@ std::vector<PodId> WithTheirSubGroups(const cluster::State& state, std::span<con
     for (const PodId member : state.gangs().Get(gang).members) {
       const cluster::Pod& pod = state.pod(member);
       const std::string_view group = SubGroupOf(state, member);
-      const bool goes = pod.node.valid() && !pod.terminating &&
+      const bool goes = pod.node.valid() && !pod.leaves() &&
                         std::find(broken.begin(), broken.end(), group) != broken.end();
       if (goes && std::find(all.begin(), all.end(), member) == all.end()) all.push_back(member);
     }
@@ -79,7 +79,7 @@ std::vector<GangId> GangsBrokenBy(const cluster::State& state,
   for (const PodId pod : leaving) {
     const GangId gang = TiedTo(state, pod);
     // Who is about to go anyhow is not counted as placed.
-    if (gang.valid() && !state.pod(pod).terminating) ++lost[gang];
+    if (gang.valid() && !state.pod(pod).leaves()) ++lost[gang];
   }
   std::vector<GangId> broken;
   for (const auto& [id, pods] : lost) {
@@ -88,8 +88,7 @@ std::vector<GangId> GangsBrokenBy(const cluster::State& state,
     const auto minimum = static_cast<std::uint32_t>(gang.minimum);
     const bool too_few = there >= minimum && there - pods < minimum;
     const bool loses_part = LosesRole(state, id, leaving) || LosesSubGroup(state, id, leaving);
-    const bool whole = gang.terms.disruption == k8s::DisruptionMode::kAll;
-    if (too_few || whole || loses_part) broken.push_back(id);
+    if (too_few || MustGoWhole(gang) || loses_part) broken.push_back(id);
   }
   return broken;
 }

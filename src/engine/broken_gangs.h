@@ -1,5 +1,5 @@
 // Which gangs would have too few members left if some of them went, and who may go without the
-// others.
+// others. Who leaves already is not counted, neither with those who stay nor with those who go.
 #pragma once
 
 #include <span>
@@ -12,7 +12,10 @@ namespace knx::engine {
 // These pods, each of which has a place, and what they leave of sub-groups that are whole now.
 std::vector<cluster::PodId> WithTheirSubGroups(const cluster::State& state,
                                                std::span<const cluster::PodId> leaving);
-// Those that have their minimum now and would not without these pods, each of which has a place.
+// The object says so: either all of its pods may be disrupted, or none.
+inline bool MustGoWhole(const cluster::Gang& gang) {
+  return gang.terms.disruption == k8s::DisruptionMode::kAll;
+}
 // The gang without which the pod may not go, or is no use. Invalid: it is in none, or in one of
 // which the object says that each of its pods may be disrupted for itself.
 cluster::GangId TiedTo(const cluster::State& state, cluster::PodId pod);

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "engine/importance.h"
+
 namespace knx::engine {
 
 using cluster::PodId;
@@ -29,6 +31,11 @@ Core::Core(EngineOptions options, std::vector<framework::Profile> profiles)
     if (profiles_[i].reservations) reserving_ = i;
   }
   if (reserving_) placer_.SetSpared([this](PodId id) { return driven_.IsForming(id); });
+  placer_.SetGivesWay([this](PodId comer, PodId evicted) {
+    const auto& plugin = ProfileOf(comer).gang_preemption;
+    const Duration cooldown = plugin->plugin->gang_preemption_args().cooldown;
+    return GivesWay(state_.pod(evicted), cooldown, decided_at_);
+  });
   SwitchOnBackfill();
 }
 

@@ -253,7 +253,7 @@ class Core {
   GangRoom FindRoomInParts(cluster::PodId id, cluster::GangId gang, const Reservation* executors,
                            Time now);
   [[nodiscard]] bool MayMakeRoom(cluster::PodId id, const WaitingGang& waiting, Time now);
-  GangPreemptor MakePreemptor(GangPlanner& planner);
+  GangPreemptor MakePreemptor(cluster::PodId id, GangPlanner& planner, Time now);
   // Who judges where the pod, or what stands for one to come, may be.
   [[nodiscard]] const framework::Profile& JudgeOf(cluster::PodId id);
   // Who has to go for which of the members.
@@ -414,7 +414,7 @@ class Core {
 
   // ---- core_preemption.cc: making room ----
   // Before the pod goes back into the queue, and after.
-  void AnnouncePlan(cluster::PodId id, const Placement& placement);
+  void AnnouncePlan(cluster::PodId id, const Placement& placement, Time now);
   void CarryOutPlan(cluster::PodId id, const Placement& placement, Time now);
   // Can be taken back in memory: it has a place and was not yet bound to it.
   [[nodiscard]] bool CanBeTakenBack(cluster::PodId id) const;
@@ -433,7 +433,9 @@ class Core {
   // All were asked to go: lets the plan end when they should have gone.
   void AwaitVictims(Evictions::PlanId id, Time now);
   // The pod needs no room any more.
-  void ForgetPlanFor(cluster::PodId id);
+  void ForgetPlanFor(cluster::PodId id, Time now);
+  // Those stay whom no plan evicts any more, unless they go; who counts on their room looks again.
+  void SpareThose(const std::vector<PodRef>& victims, Time now);
   // Room that was kept for a pod on a node is not kept any more.
   void TellNominationGone(cluster::PodId id, cluster::NodeRow row, Time now);
 
@@ -495,6 +497,7 @@ class Core {
   bool listed_ = false;                   // all there is has been told once
   std::vector<Action> actions_;
   cluster::PodId decided_;
+  Time decided_at_;
   ActionId last_action_ = 0;
 };
 

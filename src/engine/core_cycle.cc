@@ -23,6 +23,7 @@ bool Core::ScheduleOne(Time now) {
   const std::optional<PodId> popped = queue_.Pop(now);
   if (!popped) return false;
   const PodId id = decided_ = *popped;
+  decided_at_ = now;
   if (state_.pod(id).terminating) {
     EmitEvent(id, true, names::kEventFailedScheduling, names::kActionScheduling,
               fmt::format("skip schedule deleting pod: {}/{}",
@@ -55,7 +56,7 @@ void Core::Refuse(PodId id, Placement placement, Time now) {
   if (placement.tried_preemption && options_.observer != nullptr) {
     options_.observer->OnPreemption(placement.victims.size());
   }
-  if (!placement.victims.empty()) AnnouncePlan(id, placement);
+  if (!placement.victims.empty()) AnnouncePlan(id, placement, now);
   Fail(id, placement.attempt, placement.message, nominate, now);
   if (!placement.victims.empty()) CarryOutPlan(id, placement, now);
   // It may have become a member of a gang while somebody was asked about it.

@@ -306,7 +306,7 @@ void Core::OnBoundOutside(PodId id, cluster::NodeRow assumed_on, Time now) {
   rounds_.End(id);
   conditions_.erase(id);
   failed_on_.erase(id);
-  ForgetPlanFor(id);
+  ForgetPlanFor(id, now);
   if (state_.pod(id).node != assumed_on) NoteCrowd(state_.pod(id).node);
   NoteOvercommit(id);
   ClusterEvent event;
@@ -405,7 +405,7 @@ void Core::RemovePod(PodId id, Time now) {
   conditions_.erase(id);
   failed_on_.erase(id);
   OnLeaving(id, now);
-  ForgetPlanFor(id);
+  ForgetPlanFor(id, now);
   if (!reservations_.empty()) Use(id, {}, now);
   if (backfill_ != nullptr) backfill_->Forget(id);
   ForgetDriver(id, now);

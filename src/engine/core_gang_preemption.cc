@@ -7,6 +7,7 @@
 #include "engine/broken_gangs.h"
 #include "engine/core.h"
 #include "engine/gang_roles.h"
+#include "engine/importance.h"
 #include "engine/sub_groups.h"
 
 namespace knx::engine {
@@ -27,15 +28,14 @@ bool Core::MakesRoom(GangId id) const {
 bool Core::RoomIsComing(PodId id, const WaitingGang& waiting, Time now) {
   const auto& plugin = ProfileOf(id).gang_preemption;
   if (!plugin) return false;
-  const Time overdue = now - plugin->plugin->gang_preemption_args().cooldown;
+  const Duration cooldown = plugin->plugin->gang_preemption_args().cooldown;
   const auto is_made_for = [&](PodId comer) {
     const NodeRow row = state_.pod(comer).nominated;
-    if (!row.valid()) return false;
+    if (!row.valid() || !state_.nodes().has_node(row)) return false;
     const auto pods = state_.nodes().pods(row);
     return std::any_of(pods.begin(), pods.end(), [&](PodId victim) {
-      const cluster::Pod& leaving = state_.pod(victim);
-      return leaving.preempted && leaving.priority < state_.pod(comer).priority &&
-             leaving.leaves_by > overdue;
+      return state_.pod(victim).priority < state_.pod(comer).priority &&
+             GivesWay(state_.pod(victim), cooldown, now);
     });
   };
   if (std::any_of(waiting.ready.begin(), waiting.ready.end(), is_made_for)) return true;
@@ -54,7 +54,8 @@ bool Core::MayMakeRoom(PodId id, const WaitingGang& waiting, Time now) {
   return !waiting.evicted_at || now >= *waiting.evicted_at + cooldown;
 }
 
-GangPreemptor Core::MakePreemptor(GangPlanner& planner) {
+GangPreemptor Core::MakePreemptor(PodId id, GangPlanner& planner, Time now) {
+  const Duration cooldown = ProfileOf(id).gang_preemption->plugin->gang_preemption_args().cooldown;
   return {
       state_,
       planner,
@@ -62,6 +63,8 @@ GangPreemptor Core::MakePreemptor(GangPlanner& planner) {
        .borrows =
            [this](PodId pod) { return backfill_ != nullptr && backfill_->times().Borrows(pod); },
        .spared = [this](PodId pod) { return !drivers_.empty() && driven_.IsForming(pod); },
+       .gives_way = [this, cooldown,
+                     now](PodId pod) { return GivesWay(state_.pod(pod), cooldown, now); },
        .may_use = [this](NodeRow row) { return placer_.MayUse(row); }}};
 }
 
@@ -69,7 +72,7 @@ GangRoom Core::FindRoom(PodId id, GangId gang, GangPlanner& planner, Time now) {
   const WaitingGang& waiting = *gangs_.Find(gang);
   const Aspirants who{gang, waiting.ready, NeededBy(gang)};
   if (who.needed == 0 || !MayMakeRoom(id, waiting, now)) return {};
-  GangPreemptor preemptor = MakePreemptor(planner);
+  GangPreemptor preemptor = MakePreemptor(id, planner, now);
   const std::optional<GangDomains> domains = DomainsFor(state_, who, planner);
   GangRoom room =
       domains ? FindRoomInDomains(who, *domains, preemptor) : FindRoomHere(who, preemptor);
@@ -86,7 +89,7 @@ GangRoom Core::FindRoomInParts(PodId id, GangId gang, const Reservation* executo
     comers.insert(comers.end(), holds.begin(), holds.end());
   }
   GangPlanner planner = MakePlanner();
-  GangRoom room = MakePreemptor(planner).Find(gang, comers, comers.size());
+  GangRoom room = MakePreemptor(id, planner, now).Find(gang, comers, comers.size());
   if (options_.observer != nullptr) options_.observer->OnPreemption(room.victims.size());
   return room;
 }
@@ -116,7 +119,8 @@ GangRoom Core::FindRoomInDomains(const Aspirants& who, const GangDomains& domain
   for (std::size_t i = 0; i < std::min(domains.all.size(), kMostTried); ++i) {
     const Placer::Confinement confinement(placer_, domains.all[i]);
     GangRoom room = FindRoomHere(who, preemptor);
-    if (room.victims.empty()) continue;
+    if (room.places.empty()) continue;
+    if (room.victims.empty()) return room;
     if (best.victims.empty() || harm(room) < harm(best)) best = std::move(room);
   }
   return best;
@@ -127,7 +131,7 @@ std::vector<PodId> Core::RestOfGangs(PodId preemptor, const std::vector<PodId>& 
   if (victims.empty() || !ProfileOf(preemptor).gang_preemption) return rest;
   const auto add = [&](PodId member) {
     const cluster::Pod& pod = state_.pod(member);
-    const bool may_go = pod.node.valid() && !pod.terminating &&
+    const bool may_go = pod.node.valid() && !pod.leaves() &&
                         pod.priority < state_.pod(preemptor).priority && !driven_.IsForming(member);
     const bool known = std::find(victims.begin(), victims.end(), member) != victims.end() ||
                        std::find(rest.begin(), rest.end(), member) != rest.end();

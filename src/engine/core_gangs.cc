@@ -257,7 +257,7 @@ void Core::RefuseGang(PodId id, GangId gang, const GangPlan& plan, const GangRoo
   TellGang(gang, GangOutcome::kNoRoom, needed, now - waiting.since);
   const auto shares = Shares(room);
   if (!shares.empty()) waiting.evicted_at = now;
-  for (const auto& [member, share] : shares) AnnouncePlan(member, share);
+  for (const auto& [member, share] : shares) AnnouncePlan(member, share, now);
   FailedAttempt attempt = plan.refusal.attempt;
   if (!attempt.error) waiting.blocked.WidenTo(state_, id, attempt);
   Fail(id, attempt, message, nomination(id), now);
@@ -361,12 +361,13 @@ void Core::ReportIncomplete(GangId id, WaitingGang& waiting, Time now) {
   for (const PodId member : gang.members) {
     const framework::GangEntry* const plugin = judge_.GangPluginOf(member);
     const cluster::Pod& pod = state_.pod(member);
-    if (!pod.node.valid() || pod.terminating || plugin == nullptr) continue;
+    if (!pod.node.valid() || pod.leaves() || plugin == nullptr) continue;
     EmitEvent(member, true, names::kEventGangIncomplete, names::kActionScheduling, message);
     const framework::GangArgs& args = plugin->plugin->gang_args();
     if (!args.evict_incomplete || waiting.found_alone || flights_.contains(member)) continue;
     Emit(EvictPod{RefTo(member), std::nullopt, std::string(names::kEventGangIncomplete), message});
-    // Who is still there then is asked again; without a grace not at once, for nothing has happened.
+    // Who is still there then is asked again; without a grace not at once, for nothing has
+    // happened.
     constexpr Duration kMoment = Duration::Seconds(1);
     gangs_.SetIncompleteReport(id, now + std::max(GangArgsOf(gang).grace, kMoment));
   }

@@ -23,7 +23,7 @@ std::vector<PodId> EvictedBy(const Placement& placement) {
 
 }  // namespace
 
-void Core::AnnouncePlan(PodId id, const Placement& placement) {
+void Core::AnnouncePlan(PodId id, const Placement& placement, Time now) {
   PlanEvictions announced{RefTo(id), state_.nodes().name(placement.nominated), {}};
   Evictions::Plan plan{.pod = id,
                        .preemptor = RefTo(id),
@@ -32,14 +32,23 @@ void Core::AnnouncePlan(PodId id, const Placement& placement) {
                        .victims = {}};
   for (const PodId victim : placement.victims) announced.victims.push_back(RefTo(victim));
   for (const PodId victim : placement.along) announced.along.push_back(RefTo(victim));
+  const bool minds_gangs = ProfileOf(id).gang_preemption.has_value();
+  std::vector<PodId> asked;
   for (const PodId victim : EvictedBy(placement)) {
     // Who is on its way out already need not be asked again.
-    if (state_.pod(victim).terminating || CanBeTakenBack(victim)) continue;
+    const cluster::Pod& pod = state_.pod(victim);
+    if (minds_gangs ? pod.leaves() : pod.terminating) continue;
+    if (CanBeTakenBack(victim)) continue;
     plan.victims.push_back(RefTo(victim));
+    asked.push_back(victim);
   }
   Emit(std::move(announced));
-  if (plan.victims.empty()) return;
+  if (asked.empty()) return;
+  const std::vector<PodRef> before = evictions_.VictimsFor(id);
   evictions_.Begin(std::move(plan));
+  for (const PodId victim : asked) state_.SetEvicted(victim, true);
+  for (const PodId victim : asked) RevisitGang(state_.gang_of(victim), now);
+  SpareThose(before, now);
   // A gang waits as a whole.
   if (!GangOf(id).valid()) state_.SetMakingRoom(id, true);
 }
@@ -125,6 +134,7 @@ void Core::OnEvictionFinished(const ActionFinished& finished, Time now) {
   if (!evicted.valid() || (goes && !GoesInAMoment(evicted, now))) {
     NoteGoing(victim.uid, id, now);
   }
+  if (finished.failure) SpareThose(std::vector<PodRef>(plan.victims), now);
   SendEvictions(id, now);
   if (!evictions_.IsAnswered(id)) return;
   // An API server that refuses is not asked again at once.
@@ -158,7 +168,11 @@ void Core::AwaitVictims(Evictions::PlanId id, Time now) {
 void Core::EndPlan(Evictions::PlanId id, Time now) {
   const PodId pod = evictions_.at(id).pod;
   const bool failed = evictions_.at(id).failed;
+  // Who was asked and is not seen to go in all that time does not.
+  const bool in_vain = pod.valid() && !failed && !evictions_.AllGoing(id);
+  const std::vector<PodRef> victims = in_vain ? evictions_.VictimsFor(pod) : std::vector<PodRef>();
   evictions_.End(id);
+  SpareThose(victims, now);
   if (!pod.valid()) return;
   state_.SetMakingRoom(pod, false);
   // Its gang may hold it still.
@@ -182,9 +196,33 @@ void Core::NoteGoing(const std::string& uid, std::optional<Evictions::PlanId> an
   }
 }
 
-void Core::ForgetPlanFor(PodId id) {
-  evictions_.Abandon(id);
+void Core::ForgetPlanFor(PodId id, Time now) {
   state_.SetMakingRoom(id, false);
+  if (!evictions_.PlanFor(id)) return;
+  const std::vector<PodRef> victims = evictions_.VictimsFor(id);
+  evictions_.Abandon(id);
+  SpareThose(victims, now);
+}
+
+// ---- who leaves ----
+
+void Core::SpareThose(const std::vector<PodRef>& victims, Time now) {
+  for (const PodRef& victim : victims) {
+    const PodId id = state_.pods().Find(victim.uid);
+    if (!id.valid() || state_.pod(id).terminating || !state_.pod(id).evicted) continue;
+    if (evictions_.Evicts(victim.uid)) continue;
+    state_.SetEvicted(id, false);
+    RevisitGang(state_.gang_of(id), now);
+    const auto nominated = state_.nominated(state_.pod(id).node);
+    for (const PodId comer : std::vector<PodId>(nominated.begin(), nominated.end())) {
+      // What stands for pods to come is planned with who makes them.
+      if (!queue_.Contains(comer) || !ProfileOf(comer).gang_preemption) continue;
+      const WaitingGang* const waiting = gangs_.Find(GangOf(comer));
+      const PodId tried = waiting == nullptr ? comer : waiting->stands;
+      const bool waits = tried.valid() && queue_.Get(tried).place != QueuePlace::kInFlight;
+      if (waits) queue_.Activate(tried, now);
+    }
+  }
 }
 
 void Core::TellNominationGone(PodId id, NodeRow row, Time now) {

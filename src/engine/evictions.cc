@@ -37,6 +37,7 @@ Evictions::Answered Evictions::OnAnswer(ActionId action, bool failed) {
   Plan& plan = plans_.at(id);
   ++plan.answered;
   plan.failed |= failed;
+  if (failed) plan.refused.push_back(victim);
   return {id, plan.victims[victim]};
 }
 
@@ -86,6 +87,24 @@ std::vector<Evictions::PlanId> Evictions::OnGoing(const std::string& uid) {
     expected_.erase({uid, plan});
   }
   return plans;
+}
+
+bool Evictions::Evicts(const std::string& uid) const {
+  return std::any_of(plans_.begin(), plans_.end(), [&](const auto& entry) {
+    const Plan& plan = entry.second;
+    const bool goes_on = plan.pod.valid() && !plan.failed;
+    for (std::size_t i = 0; i < (goes_on ? plan.victims.size() : plan.sent); ++i) {
+      const bool refused =
+          std::find(plan.refused.begin(), plan.refused.end(), i) != plan.refused.end();
+      if (!refused && plan.victims[i].uid == uid) return true;
+    }
+    return false;
+  });
+}
+
+std::vector<PodRef> Evictions::VictimsFor(cluster::PodId pod) const {
+  const auto found = by_pod_.find(pod);
+  return found == by_pod_.end() ? std::vector<PodRef>() : plans_.at(found->second).victims;
 }
 
 std::optional<Evictions::PlanId> Evictions::PlanFor(cluster::PodId pod) const {

@@ -34,6 +34,7 @@ class Evictions {
     std::size_t sent = 0, answered = 0;
     std::size_t seen_going = 0;  // of those that were asked to
     bool failed = false;
+    std::vector<std::size_t> refused = {};  // victims that could not be evicted
   };
 
   using PlanId = std::uint64_t;
@@ -68,6 +69,10 @@ class Evictions {
   [[nodiscard]] bool AllGoing(PlanId id) const {
     return plans_.at(id).seen_going == plans_.at(id).victims.size();
   }
+  // Whether a plan means to evict the pod, or has: it was not refused, and is not spared.
+  [[nodiscard]] bool Evicts(const std::string& uid) const;
+  // Whom the plan for a pod evicts; nobody if there is none.
+  [[nodiscard]] std::vector<PodRef> VictimsFor(cluster::PodId pod) const;
   // nullopt: nobody is evicted for it.
   [[nodiscard]] std::optional<PlanId> PlanFor(cluster::PodId pod) const;
 

@@ -22,7 +22,7 @@ std::optional<Symbol> DomainOfPlaced(const cluster::State& state, const cluster:
   std::map<Symbol, std::size_t> members;
   for (const PodId member : gang.members) {
     const cluster::Pod& pod = state.pod(member);
-    if (pod.node.valid() && !pod.terminating) ++members[state.nodes().Label(pod.node, key)];
+    if (pod.node.valid() && !pod.leaves()) ++members[state.nodes().Label(pod.node, key)];
   }
   if (members.empty()) return std::nullopt;
   // They are in several only if not all of them were placed here: then where most of them are.

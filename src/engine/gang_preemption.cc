@@ -27,10 +27,10 @@ GangRoom GangPreemptor::Find(GangId gang, std::span<const PodId> members, std::s
     priority_ = std::min(priority_, state_.pod(member).priority);
   }
   ListUnits(gang);
-  if (units_.empty()) return {};
+  if (units_.empty() && leaving_.empty()) return {};
   // Members that need nobody's end should not cause one; only if that leaves no way may they move.
   for (const bool stay : {true, false}) {
-    if (const std::size_t count = FewestUnits(stay); count > 0) return Settle(count, stay);
+    if (const std::optional<std::size_t> count = FewestUnits(stay)) return Settle(*count, stay);
   }
   return {};
 }
@@ -39,17 +39,19 @@ GangRoom GangPreemptor::Find(GangId gang, std::span<const PodId> members, std::s
 
 bool GangPreemptor::MayGo(PodId pod, GangId gang) const {
   const cluster::Pod& record = state_.pod(pod);
-  return record.priority < priority_ && record.priority < kSystemCritical && !record.terminating &&
+  return record.priority < priority_ && record.priority < kSystemCritical && !record.leaves() &&
          state_.gang_of(pod) != gang && !IsToStay(state_, pod) &&
          (priority_ >= kSystemCritical || !outside_.spared(pod));
 }
 
 void GangPreemptor::ListUnits(GangId gang) {
   units_.clear();
+  leaving_.clear();
   std::vector<GangId> gangs;
   state_.nodes().present().ForEach([&](std::uint32_t row) {
     if (!outside_.may_use(NodeRow{row})) return;
     for (const PodId pod : state_.nodes().pods(NodeRow{row})) {
+      if (state_.pod(pod).leaves() && outside_.gives_way(pod)) leaving_.push_back(pod);
       if (!MayGo(pod, gang)) continue;
       const GangId of = TiedTo(state_, pod);
       if (of.valid()) {
@@ -70,10 +72,6 @@ namespace {
 // How many members a gang has beyond its minimum.
 std::int64_t Above(const cluster::Gang& gang) {
   return std::int64_t{gang.placed} + std::int64_t{gang.finished} - std::int64_t{gang.minimum};
-}
-
-bool MustGoWhole(const cluster::Gang& gang) {
-  return gang.terms.disruption == k8s::DisruptionMode::kAll;
 }
 
 }  // namespace
@@ -111,7 +109,7 @@ void GangPreemptor::ListUnitsOf(GangId id) {
   std::vector<PodId> placed;
   for (const PodId member : gang.members) {
     const cluster::Pod& pod = state_.pod(member);
-    if (pod.node.valid() && !pod.terminating) placed.push_back(member);
+    if (pod.node.valid() && !pod.leaves()) placed.push_back(member);
   }
   std::sort(placed.begin(), placed.end(),
             [this](PodId a, PodId b) { return MoreImportant(state_, b, a); });
@@ -225,6 +223,7 @@ GangPlan GangPreemptor::PlanWithout(std::size_t count, bool stay) {
   GangPlan plan;
   std::vector<PodId> without = members_;
   if (stay) planner_.Fill(without, plan, needed_);
+  for (const PodId pod : leaving_) state_.Displace(pod);
   for (const Unit& unit : std::span(units_).first(count)) {
     for (const auto& [pod, row] : unit.pods) state_.Displace(pod);
   }
@@ -232,15 +231,16 @@ GangPlan GangPreemptor::PlanWithout(std::size_t count, bool stay) {
   return plan;
 }
 
-std::size_t GangPreemptor::FewestUnits(bool stay) {
+std::optional<std::size_t> GangPreemptor::FewestUnits(bool stay) {
   const auto enough = [&](std::size_t count) {
     const auto mark = state_.Mark();
     const bool fits = PlanWithout(count, stay).places.size() >= needed_;
     state_.Rollback(mark);
     return fits;
   };
-  std::size_t least = 1, most = units_.size();
-  if (!enough(most)) return 0;
+  // Without anybody gone it does not fit, as is known.
+  std::size_t least = leaving_.empty() ? 1 : 0, most = units_.size();
+  if (!enough(most)) return std::nullopt;
   while (least < most) {
     const std::size_t middle = least + (most - least) / 2;
     if (enough(middle)) {

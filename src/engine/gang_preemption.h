@@ -1,6 +1,9 @@
 // Who has to go so that a gang fits that does not. The plan is tried on the state itself, between a
 // mark and a rollback, and is carried out by whoever asked.
 //
+// Who leaves for others already counts as gone, as a member of its gang and by the room it takes;
+// who was promised that room, and is as important, has it.
+//
 // Gangs go as wholes, or only what they have above their minimum. Everybody who goes is less
 // important than every member of the gang that comes: so with every plan the list of the priorities
 // of all pods that have a place, the greatest first, becomes greater, and plans cannot chase each
@@ -9,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -34,6 +38,8 @@ class GangPreemptor {
     std::function<bool(cluster::PodId)> borrows;
     // Whether the pod is spared, unless for what keeps the cluster going.
     std::function<bool(cluster::PodId)> spared;
+    // Whether the pod leaves for others already: its room is as good as free.
+    std::function<bool(cluster::PodId)> gives_way;
     // Whether anybody's end on the node is of use.
     std::function<bool(cluster::NodeRow)> may_use;
   };
@@ -41,7 +47,8 @@ class GangPreemptor {
   GangPreemptor(cluster::State& state, GangPlanner& planner, Outside outside)
       : state_(state), planner_(planner), outside_(std::move(outside)) {}
 
-  // Room for so many of the members of the gang. The state is as before when it returns.
+  // Room for so many of the members of the gang. The state is as before when it returns. Places
+  // without victims: room for it becomes free without anybody else's end.
   GangRoom Find(cluster::GangId gang, std::span<const cluster::PodId> members, std::size_t needed);
 
  private:
@@ -61,6 +68,7 @@ class GangPreemptor {
   using Places = std::span<const std::pair<cluster::PodId, cluster::NodeRow>>;
 
   [[nodiscard]] bool MayGo(cluster::PodId pod, cluster::GangId gang) const;
+  // Into units_ and leaving_.
   void ListUnits(cluster::GangId gang);
   void ListUnitsOf(cluster::GangId gang);
   [[nodiscard]] std::vector<cluster::PodId> SurplusOf(const cluster::Gang& gang,
@@ -73,10 +81,11 @@ class GangPreemptor {
   Unit& AddUnit(std::span<const cluster::PodId> pods, cluster::GangId gang, bool breaks);
   // The least harm first.
   void SortUnits();
-  // The plan with the first `count` units gone. `stay`: members that fit before keep their places.
+  // The plan with those who leave and the first `count` units gone. `stay`: members that fit before
+  // keep their places.
   GangPlan PlanWithout(std::size_t count, bool stay);
-  // How many units have to go at least; 0: even all of them are too few.
-  std::size_t FewestUnits(bool stay);
+  // How many units have to go at least; nullopt: even all of them are too few.
+  std::optional<std::size_t> FewestUnits(bool stay);
   GangRoom Settle(std::size_t count, bool stay);
   // Lets units come back as far as the gang keeps its places. Gives those that cannot. `thorough`:
   // looks at all members each time, not only at those beside whom somebody comes back.
@@ -92,6 +101,7 @@ class GangPreemptor {
   std::size_t needed_ = 0;
   std::int32_t priority_ = 0;  // of the least important member
   std::vector<Unit> units_;
+  std::vector<cluster::PodId> leaving_;  // for others
 };
 
 }  // namespace knx::engine

@@ -19,7 +19,7 @@ std::map<std::string_view, std::size_t> PlacedInRoles(const State& state, const 
   for (const auto& [role, minimum] : gang.roles) placed[role] = 0;
   for (const PodId member : gang.members) {
     const cluster::Pod& pod = state.pod(member);
-    if (!pod.node.valid() || pod.terminating) continue;
+    if (!pod.node.valid() || pod.leaves()) continue;
     if (const auto role = placed.find(RoleOf(state, member)); role != placed.end()) ++role->second;
   }
   return placed;

@@ -61,6 +61,11 @@ bool IsToStay(const cluster::State& state, PodId pod) {
   return PreemptibleOf(state, pod) == cluster::Preemptible::kNo;
 }
 
+bool GivesWay(const cluster::Pod& pod, Duration cooldown, Time now) {
+  if (!pod.terminating) return pod.evicted;
+  return (pod.evicted || pod.preempted) && pod.leaves_by > now - cooldown;
+}
+
 bool BudgetUse::Violates(PodId id) {
   const auto& budgets = state_.bystanders().budgets().by_name;
   if (budgets.empty()) return false;

@@ -26,6 +26,10 @@ inline Time StartOf(const cluster::Pod& pod) {
 [[nodiscard]] bool FillsGaps(const cluster::State& state, cluster::PodId pod);
 [[nodiscard]] bool IsToStay(const cluster::State& state, cluster::PodId pod);
 
+// It leaves for another, whether that is seen already or not, and it is not so long ago that it
+// should have gone: its room is as good as free.
+[[nodiscard]] bool GivesWay(const cluster::Pod& pod, Duration cooldown, Time now);
+
 // Disruption budgets, used up by one pod after the other.
 class BudgetUse {
  public:

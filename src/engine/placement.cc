@@ -376,8 +376,11 @@ void Placer::TryPostFilter(const framework::Profile& profile, PreparedClass& pre
       placement.tried_preemption = true;
       placement.before_preemption = message.empty() ? "" : message + ", ";
       const bool minds_gangs = profile.gang_preemption.has_value();
+      // Extenders are told of victims, and expect some on every node.
+      const bool counts_leaving = minds_gangs && extended == nullptr;
       result.outcome =
-          Preempt({pod, prepared, rejections, *result.preempt, minds_gangs}, placement, extended);
+          Preempt({pod, prepared, rejections, *result.preempt, minds_gangs, counts_leaving},
+                  placement, extended);
     } else if (result.outcome.code == Code::kSuccess) {
       placement.nominated = result.nominated;
     }

@@ -134,7 +134,8 @@ std::string Preemptor::WhyNotEligible(const Question& question) const {
   if (at == rows.end()) return {};
   if (verdicts[static_cast<std::size_t>(at - rows.begin())].code == Code::kUnresolvable) return {};
   for (const PodId other : state_.nodes().pods(pod.nominated)) {
-    if (state_.pod(other).priority < pod.priority && state_.pod(other).preempted) {
+    const bool preempted = state_.pod(other).priority < pod.priority && state_.pod(other).preempted;
+    if (preempted || IsLeaving(question, other)) {
       return "not eligible due to a terminating pod on the nominated node.";
     }
   }
@@ -214,7 +215,7 @@ std::int64_t Preemptor::LowestPriority(NodeRow row) {
 const Preemptor::Finding& Preemptor::Examine(const Question& question, Memory& memory,
                                              NodeRow row) {
   Finding& known = memory.findings[row.index];
-  if (known.kind == Finding::Kind::kUnknown || known.ends_members ||
+  if (known.kind == Finding::Kind::kUnknown || known.passing ||
       state_.pod(question.pod).nominated == row) {
     known = TryNode(question, memory, row, nullptr);
   }
@@ -227,19 +228,19 @@ Preemptor::Finding Preemptor::TryNode(const Question& question, Memory& memory, 
                                       std::vector<PodId>* victims) {
   Finding finding;
   const std::int32_t priority = state_.pod(question.pod).priority;
-  if (LowestPriority(row) >= priority) {
-    finding.kind = Finding::Kind::kNoVictims;
-    return finding;
-  }
+  const bool none_less = LowestPriority(row) >= priority;
+  if (none_less && !question.counts_leaving) return NoVictims();
   const bool spared = ListVictims(question, row);
+  if (none_less && leaving_.empty()) return NoVictims();
   question.prepared.Refresh();
   const auto mark = state_.Mark();
+  for (const PodId gone : leaving_) Remove(question, gone, row);
   for (const Victim& victim : victims_) Remove(question, victim.id, row);
   const Verdict verdict = judge_(question.prepared, question.pod, row);
   if (verdict.code == Code::kSuccess) {
     Reprieve(question, row);
     finding = Summarize(victims_);
-    if (victims_.empty()) {
+    if (victims_.empty() && leaving_.empty()) {
       finding = Unfit(memory, {fmt::format("expected at least one victim pod on node \"{}\"",
                                            state_.nodes().name(row))});
     }
@@ -255,29 +256,53 @@ Preemptor::Finding Preemptor::TryNode(const Question& question, Memory& memory, 
   }
   // Who is still gone comes back with the rollback; only the filters have to be told.
   for (const Victim& victim : victims_) question.prepared.PodAdded(victim.id, row);
+  for (const PodId gone : leaving_) question.prepared.PodAdded(gone, row);
   state_.Rollback(mark);
   if (question.minds_gangs && finding.kind == Finding::Kind::kCandidate) {
     CountBrokenGangs(victims_, finding);
   }
   // For how long nothing that happens on the node tells.
-  finding.ends_members |= spared;
+  finding.passing |= spared || !leaving_.empty();
   return finding;
 }
 
 bool Preemptor::ListVictims(const Question& question, NodeRow row) {
   const std::int32_t priority = state_.pod(question.pod).priority;
-  const bool spares = question.minds_gangs && spared_ && priority < kSystemCritical;
   bool spared = false;
   victims_.clear();
+  leaving_.clear();
   for (const PodId id : state_.nodes().pods(row)) {
-    if (state_.pod(id).priority >= priority) continue;
-    if (spares && state_.gang_of(id).valid() && spared_(id)) {
+    if (IsLeaving(question, id)) {
+      leaving_.push_back(id);
+    } else if (state_.pod(id).priority >= priority) {
+      continue;
+    } else if (question.minds_gangs && IsSpared(question, id)) {
       spared = true;
     } else {
       victims_.push_back({id});
     }
   }
   return spared;
+}
+
+bool Preemptor::IsLeaving(const Question& question, PodId id) const {
+  return question.counts_leaving && state_.pod(id).evicted && gives_way_(question.pod, id);
+}
+
+bool Preemptor::IsSpared(const Question& question, PodId id) const {
+  const cluster::GangId gang = state_.gang_of(id);
+  if (!gang.valid()) return false;
+  const std::int32_t priority = state_.pod(question.pod).priority;
+  const auto stays = [&](PodId member) {
+    return spared_ && priority < kSystemCritical && spared_(member);
+  };
+  return stays(id);
+}
+
+Preemptor::Finding Preemptor::NoVictims() {
+  Finding finding;
+  finding.kind = Finding::Kind::kNoVictims;
+  return finding;
 }
 
 Preemptor::Finding Preemptor::Unfit(Memory& memory, std::vector<std::string> reasons) {
@@ -347,7 +372,8 @@ Preemptor::Finding Preemptor::Summarize(std::span<const Victim> victims) const {
   finding.kind = Finding::Kind::kCandidate;
   finding.earliest_start = kNever;
   finding.victims = static_cast<std::uint32_t>(victims.size());
-  if (!victims.empty()) finding.highest_priority = state_.pod(victims.front().id).priority;
+  finding.highest_priority = victims.empty() ? std::numeric_limits<std::int32_t>::min()
+                                             : state_.pod(victims.front().id).priority;
   // Shifted, so that two pods of negative priority never count as less than one of them.
   constexpr std::int64_t kShift = std::int64_t{1} << 31;
   for (const Victim& victim : victims) {
@@ -366,7 +392,7 @@ void Preemptor::CountBrokenGangs(std::span<const Victim> victims, Finding& findi
     if (state_.gang_of(victim.id).valid()) members.push_back(victim.id);
   }
   if (members.empty()) return;
-  finding.ends_members = true;
+  finding.passing = true;
   finding.gangs_broken = static_cast<std::uint32_t>(GangsBrokenBy(state_, members).size());
 }
 

@@ -60,6 +60,9 @@ class Preemptor {
   Preemptor(cluster::State& state, Judge judge) : state_(state), judge_(std::move(judge)) {}
   // Otherwise nobody is.
   void SetSpared(Spared spared) { spared_ = std::move(spared); }
+  // Whether a pod that is evicted for another will go soon enough for the first to wait for it.
+  using GivesWay = std::function<bool(cluster::PodId comer, cluster::PodId evicted)>;
+  void SetGivesWay(GivesWay gives_way) { gives_way_ = std::move(gives_way); }
 
   struct Question {
     cluster::PodId pod;
@@ -68,6 +71,8 @@ class Preemptor {
     framework::PreemptionArgs args;
     // Of nodes that are alike in budgets, where the fewest gangs break; and some are spared.
     bool minds_gangs = false;
+    // Who leaves for others counts as gone. Then there may be a node without any victims.
+    bool counts_leaving = false;
   };
   struct Answer {
     cluster::NodeRow node;                // invalid: nowhere, and the rest says why
@@ -104,7 +109,7 @@ class Preemptor {
     std::uint32_t reasons = 0;  // with kUnfit: position in Memory::reasons
     std::int32_t violations = 0, highest_priority = 0;
     std::uint32_t gangs_broken = 0;
-    bool ends_members = false;  // of gangs: how many break changes with what happens elsewhere
+    bool passing = false;  // changes with what happens elsewhere: to gangs, to who leaves
     std::int64_t priority_sum = 0;
     std::uint32_t victims = 0;
     Time earliest_start;  // of the victims with the highest priority
@@ -133,8 +138,12 @@ class Preemptor {
   const Finding& Examine(const Question& question, Memory& memory, cluster::NodeRow row);
   Finding TryNode(const Question& question, Memory& memory, cluster::NodeRow row,
                   std::vector<cluster::PodId>* victims);
-  // Into victims_: everybody less important there. True: somebody was spared.
+  // Into victims_: everybody less important there, and into leaving_ who leaves. True: somebody was
+  // spared.
   bool ListVictims(const Question& question, cluster::NodeRow row);
+  [[nodiscard]] bool IsLeaving(const Question& question, cluster::PodId id) const;
+  [[nodiscard]] bool IsSpared(const Question& question, cluster::PodId id) const;
+  static Finding NoVictims();
   static Finding Unfit(Memory& memory, std::vector<std::string> reasons);
   // With everybody less important gone: puts back who may stay and lists who may not.
   void Reprieve(const Question& question, cluster::NodeRow row);
@@ -150,6 +159,7 @@ class Preemptor {
   cluster::State& state_;
   Judge judge_;
   Spared spared_;
+  GivesWay gives_way_;
   std::vector<Memory> memories_;
   Memory scratch_;  // for classes about which nothing can be remembered
   std::uint64_t uses_ = 0, marks_ = 0;
@@ -160,6 +170,7 @@ class Preemptor {
   std::vector<std::uint8_t> is_potential_;  // by row
   std::vector<cluster::NodeRow> potential_;
   std::vector<Victim> victims_;
+  std::vector<cluster::PodId> leaving_;
 };
 
 }  // namespace knx::engine

@@ -1,0 +1,176 @@
+// Who was asked to go for others counts as gone, by the room it takes and as a member of its gang,
+// until it turns out to stay.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/testing/harness.h"
+
+namespace knx::engine {
+namespace {
+
+using cluster::testing::NodeBuilder;
+using cluster::testing::PodBuilder;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::vector<framework::Profile> LeavingProfiles() {
+  const auto config = framework::ReadConfiguration(
+      "apiVersion: kubescheduler.config.k8s.io/v1\n"
+      "kind: KubeSchedulerConfiguration\n"
+      "profiles:\n"
+      "- schedulerName: default-scheduler\n"
+      "  plugins: {multiPoint: {enabled: [{name: Coscheduling}, {name: GangPreemption}]}}\n",
+      "leaving.yaml");
+  KNX_CHECK(config.ok(), config.ok() ? "" : config.error().message);
+  return testing::ProfilesOf(*config);
+}
+
+class LeavingTest : public ::testing::Test {
+ protected:
+  void TearDown() override {
+    EXPECT_EQ(harness_.engine().Verify().value_or("equal"), "equal");
+    EXPECT_EQ(harness_.engine().VerifyCaches().value_or("equal"), "equal");
+  }
+
+  void Nodes(int count) {
+    for (int i = 0; i < count; ++i) {
+      const std::string name = fmt::format("n{}", i);
+      harness_.Node(NodeBuilder(name).Has("cpu", "1").Has("pods", "110").Label("name", name));
+    }
+  }
+  static PodBuilder Wants(const std::string& name, int priority) {
+    PodBuilder pod(name);
+    pod.Asks("cpu", "1").Priority(priority);
+    return pod;
+  }
+  static PodBuilder InLow(PodBuilder pod, int minimum) {
+    return pod.Label("pod-group.scheduling.kubenexus.io/name", "low")
+        .Label("pod-group.scheduling.kubenexus.io/min-available", std::to_string(minimum));
+  }
+  // The members of a gang, each on its node.
+  void Low(int members, int minimum) {
+    for (int i = 0; i < members; ++i) harness_.Pod(LowPod(i, minimum));
+  }
+  static PodBuilder LowPod(int i, int minimum) {
+    return InLow(Wants(fmt::format("low{}", i), 0).On(fmt::format("n{}", i)), minimum);
+  }
+  void Comes(const std::string& name, int priority = 10) {
+    harness_.Pod(Wants(name, priority));
+    harness_.Schedule();
+  }
+  void GangComes(int members) {
+    for (int i = 0; i < members; ++i) {
+      harness_.Pod(
+          Wants(fmt::format("high{}", i), 10)
+              .Label("pod-group.scheduling.kubenexus.io/name", "high")
+              .Label("pod-group.scheduling.kubenexus.io/min-available", std::to_string(members)));
+    }
+    harness_.Schedule();
+  }
+  void AllGo() {
+    while (!harness_.evictions().empty()) harness_.FinishEviction(harness_.evictions().front());
+    harness_.Pass(Duration::Seconds(2));
+    harness_.ScheduleAndBind();
+  }
+
+  testing::Harness harness_{{}, LeavingProfiles()};
+};
+
+TEST_F(LeavingTest, WhatAGangHasAboveItsMinimumGoesOnce) {
+  Nodes(3);
+  Low(3, 2);
+  Comes("vip");
+  EXPECT_THAT(harness_.evictions(), ElementsAre("low0"));
+  Comes("next");
+  EXPECT_EQ(harness_.plans().size(), 2U);
+  EXPECT_EQ(harness_.plans().back().victims.size(), 1U);
+  EXPECT_EQ(harness_.plans().back().along.size(), 1U) << "the rest of the gang";
+  AllGo();
+  EXPECT_NE(harness_.NodeOf("vip"), "");
+  EXPECT_NE(harness_.NodeOf("next"), "");
+}
+
+TEST_F(LeavingTest, WhoseEvictionIsRefusedCountsAgain) {
+  Nodes(3);
+  Low(3, 2);
+  Comes("vip");
+  harness_.FinishEviction("low0", "forbidden");
+  harness_.PodGone("vip");
+  Comes("next");
+  EXPECT_EQ(harness_.plans().back().preemptor.name, "next");
+  EXPECT_EQ(harness_.plans().back().victims.size(), 1U);
+  EXPECT_THAT(harness_.plans().back().along, IsEmpty());
+  AllGo();
+}
+
+TEST_F(LeavingTest, WhoWasNotAskedYetStaysIfNobodyNeedsItsRoom) {
+  Nodes(3);
+  Low(3, 3);
+  Comes("vip");
+  EXPECT_THAT(harness_.evictions(), ElementsAre("low0", "low1")) << "the last one follows";
+  const cluster::State& state = harness_.engine().state();
+  const cluster::PodId last = state.pods().Find("uid-low2");
+  EXPECT_TRUE(state.pod(last).leaves());
+  harness_.PodGone("vip");
+  EXPECT_FALSE(state.pod(last).leaves());
+  EXPECT_EQ(state.gangs().Get(state.gang_of(last)).placed, 1U);
+  AllGo();
+  EXPECT_FALSE(state.pod(last).leaves());
+}
+
+TEST_F(LeavingTest, RoomThatNobodyWasPromisedIsWaitedFor) {
+  for (const bool gang : {false, true}) {
+    SCOPED_TRACE(gang);
+    harness_ = testing::Harness({}, LeavingProfiles());
+    Nodes(5);
+    Low(3, 3);
+    harness_.Pod(Wants("other3", 0).On("n3"));
+    harness_.Pod(Wants("other4", 0).On("n4"));
+    harness_.Pod(Wants("vip", 10).NodeSelector("name", "n0"));
+    harness_.Schedule();
+    const std::size_t asked = harness_.evictions().size();
+    if (gang) {
+      GangComes(2);
+    } else {
+      Comes("high0");
+      Comes("high1");
+    }
+    EXPECT_EQ(harness_.plans().size(), 1U);
+    EXPECT_EQ(harness_.evictions().size(), asked);
+    AllGo();
+    EXPECT_EQ(harness_.NodeOf("vip"), "n0");
+    EXPECT_NE(harness_.NodeOf("high0"), "");
+    EXPECT_NE(harness_.NodeOf("high1"), "");
+    EXPECT_EQ(harness_.plans().size(), 1U);
+  }
+}
+
+// Who counts on somebody's end, without having asked for it, hears when it does not come.
+TEST_F(LeavingTest, RoomThatDoesNotBecomeFreeIsLookedForElsewhere) {
+  for (const bool gang : {false, true}) {
+    SCOPED_TRACE(gang);
+    harness_ = testing::Harness({}, LeavingProfiles());
+    Nodes(5);
+    Low(3, 3);
+    harness_.Pod(Wants("other3", 1).On("n3"));
+    harness_.Pod(Wants("other4", 1).On("n4"));
+    harness_.Pod(Wants("vip", 10).NodeSelector("name", "n0"));
+    harness_.Schedule();
+    EXPECT_THAT(harness_.evictions(), ElementsAre("low0", "low1"));
+    gang ? GangComes(2) : Comes("high0");
+    EXPECT_EQ(harness_.plans().size(), 1U);
+    harness_.FinishEviction("low0", "forbidden");
+    harness_.FinishEviction("low1", "forbidden");
+    harness_.PodGone("vip");
+    harness_.Pass(Duration::Seconds(1));
+    std::vector<std::string> others = {"other3"};
+    if (gang) others.emplace_back("other4");
+    EXPECT_EQ(harness_.evictions(), others);
+    AllGo();
+    EXPECT_NE(harness_.NodeOf("high0"), "");
+  }
+}
+
+}  // namespace
+}  // namespace knx::engine
