@@ -296,7 +296,14 @@ bool Preemptor::IsSpared(const Question& question, PodId id) const {
   const auto stays = [&](PodId member) {
     return spared_ && priority < kSystemCritical && spared_(member);
   };
-  return stays(id);
+  if (stays(id)) return true;
+  if (!MustGoWhole(state_.gangs().Get(gang))) return false;
+  const std::vector<PodId>& members = state_.gangs().Get(gang).members;
+  return std::any_of(members.begin(), members.end(), [&](PodId member) {
+    const cluster::Pod& pod = state_.pod(member);
+    const bool there = pod.node.valid() && !pod.leaves();
+    return there && (pod.priority >= priority || stays(member));
+  });
 }
 
 Preemptor::Finding Preemptor::NoVictims() {
