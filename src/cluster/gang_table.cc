@@ -27,17 +27,36 @@ std::size_t MapBytes(const Map& map) {
 
 }  // namespace
 
-std::int32_t GangDemand::in_all() const {
-  std::int64_t of_roles = 0;
-  for (const auto& [role, count] : roles) of_roles += count;
+namespace {
+
+std::int32_t InAll(std::int32_t minimum, std::int64_t of_roles) {
   return std::max(minimum,
                   static_cast<std::int32_t>(std::min<std::int64_t>(of_roles, kMaxGangMinimum)));
 }
 
+}  // namespace
+
+std::int64_t GangDemand::of_roles() const {
+  std::int64_t sum = 0;
+  for (const auto& [role, count] : roles) sum += count;
+  return sum;
+}
+
+std::int32_t GangDemand::in_all() const { return InAll(minimum, of_roles()); }
+
 void GangTable::SetDemand(GangId id, GangDemand demand) {
   Gang& gang = gangs_[id.index];
-  demand.minimum = demand.in_all();
+  gang.roles_in_all = demand.of_roles();
+  demand.minimum = InAll(demand.minimum, gang.roles_in_all);
   static_cast<GangDemand&>(gang) = std::move(demand);
+  Touch(gang);
+}
+
+void GangTable::SettleDemand(GangId id, std::int32_t more_in_roles) {
+  Gang& gang = gangs_[id.index];
+  gang.roles_in_all += more_in_roles;
+  gang.minimum = InAll(gang.minimum, gang.roles_in_all);
+  Touch(gang);
 }
 
 GangId GangTable::Join(const GangKey& key, PodId pod, Time begun) {
@@ -68,6 +87,7 @@ GangId GangTable::Join(const GangKey& key, PodId pod, Time begun) {
 void GangTable::Leave(GangId id, PodId pod) {
   Gang& gang = gangs_[id.index];
   gang.members.erase(std::find(gang.members.begin(), gang.members.end(), pod));
+  Touch(gang);
   if (!gang.members.empty()) return;
   by_name_.erase(gang.key());
   gang = {};
@@ -80,6 +100,7 @@ void GangTable::SetBegun(GangId id, Time begun) {
   Gang& gang = gangs_[id.index];
   gang.begun = begun;
   gang.finished = gang.finished_and_gone + finished_.Count(gang.key(), begun);
+  Touch(gang);
 }
 
 GangId GangTable::Find(const GangKey& key) const {

@@ -41,6 +41,7 @@ struct GangDemand {
   std::string topology_key = {};  // all in one domain of this label of nodes; empty: anywhere
   // Who wants more of its roles than in all wants that many in all.
   [[nodiscard]] std::int32_t in_all() const;
+  [[nodiscard]] std::int64_t of_roles() const;
   friend bool operator==(const GangDemand&, const GangDemand&) = default;
 };
 
@@ -58,6 +59,9 @@ struct Gang : GangDemand {
   // Pods of this run that have done their work. Nobody has to start in their stead.
   std::uint32_t finished = 0;
   std::uint32_t finished_and_gone = 0;  // of those, so many are not there any more
+  std::int64_t roles_in_all = 0;        // what its roles need together
+  // Another one, that no gang has had, whenever something of this changes.
+  std::uint64_t version = 0;
 
   [[nodiscard]] bool awaits_object() const { return minimum == kNoObject; }
   [[nodiscard]] const GangDemand& demand() const { return *this; }
@@ -87,8 +91,13 @@ class GangTable {
   // One that had is gone. It stays counted as long as somebody of its run has a place.
   GangId RemoveFinished(const std::string& uid);
   void SetDemand(GangId id, GangDemand demand);
+  // Its demand, to be raised by what one member says; whoever does calls the second one then, with
+  // how many more its roles need.
+  GangDemand& EditDemand(GangId id) { return gangs_[id.index]; }
+  void SettleDemand(GangId id, std::int32_t more_in_roles);
   void CountPlaced(GangId id, int sign) {
     gangs_[id.index].placed += static_cast<std::uint32_t>(sign);
+    Touch(gangs_[id.index]);
   }
 
   // An object is there and has these groups, with their minimums; none: it is not there.
@@ -117,8 +126,10 @@ class GangTable {
 
  private:
   [[nodiscard]] GangId Find(const GangKey& key) const;
+  void Touch(Gang& gang) { gang.version = ++changes_; }
 
   std::deque<Gang> gangs_;
+  std::uint64_t changes_ = 0;
   std::vector<GangId> free_;
   std::map<GangKey, GangId> by_name_;
   std::map<GangKey, GangDemand> objects_;  // their groups, and what each wants

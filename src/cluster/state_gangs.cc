@@ -1,5 +1,6 @@
 // Who belongs to which gang, and who of a gang has done its work.
 #include <algorithm>
+#include <utility>
 
 #include "cluster/state.h"
 #include "k8s/kind_name.h"
@@ -7,12 +8,13 @@
 namespace knx::cluster {
 namespace {
 
-// Where members disagree, the greatest counts, whoever comes first.
-void AddMinimums(const GangDeclaration& declared, GangDemand& demand) {
+// Where members disagree, the greatest counts, whoever comes first. How many more its role needs.
+std::int32_t AddMinimums(const GangDeclaration& declared, GangDemand& demand) {
   demand.minimum = std::max(demand.minimum, declared.minimum);
-  if (declared.role_minimum == 0) return;
+  if (declared.role_minimum == 0) return 0;
   std::int32_t& minimum = demand.roles[declared.role];
-  minimum = std::max(minimum, declared.role_minimum);
+  const std::int32_t before = std::exchange(minimum, std::max(minimum, declared.role_minimum));
+  return minimum - before;
 }
 
 // What members say of their sub-groups, whoever says how many of the gang must start.
@@ -48,11 +50,11 @@ void State::JoinGang(PodId id) {
   const bool asks_object = !by_pods && !declared.topology_key.empty();
   if (asks_object) return gangs_.SetDemand(gang, CountGangDemand(gang));
   if (!by_pods && plain) return;
-  GangDemand demand = gangs_.Get(gang).demand();
-  if (by_pods) AddMinimums(declared, demand);
+  GangDemand& demand = gangs_.EditDemand(gang);
+  const std::int32_t more_in_roles = by_pods ? AddMinimums(declared, demand) : 0;
   if (by_pods) AddTopologyKey(declared, demand.topology_key);
   AddSubGroup(pod, demand);
-  gangs_.SetDemand(gang, std::move(demand));
+  gangs_.SettleDemand(gang, more_in_roles);
 }
 
 void State::LeaveGang(PodId id) {

@@ -27,6 +27,7 @@
 #include "engine/gang_book.h"
 #include "engine/gang_domains.h"
 #include "engine/gang_extenders.h"
+#include "engine/gang_goal.h"
 #include "engine/gang_inquiry.h"
 #include "engine/gang_planner.h"
 #include "engine/gang_preemption.h"
@@ -187,24 +188,29 @@ class Core {
   void Promote(WaitingGang& waiting, Time now);
   void DecideGang(cluster::PodId id, cluster::GangId gang, Time now);
   // core_gang_refusal.cc: of a plan without places, whether there are none, or others than were
-  // tried first, if any so many of the members will do.
-  void Conclude(std::span<const cluster::PodId> members, std::size_t needed, GangPlanner& planner,
-                GangPlan& plan, bool any_will_do);
-  // `together`: a label of which all are to be in one domain.
+  // tried first; in the domain to which plans are confined at present, if they are.
+  void ConcludeHere(const Aspirants& who, GangPlanner& planner, GangPlan& plan);
+  // The same where no one of them may be missing.
+  void ConcludeForAll(std::span<const cluster::PodId> comers, GangPlanner& planner, GangPlan& plan);
+  // Whether a count shows that there is too little room for a role.
+  bool CountRoles(const Aspirants& who, GangPlanner& planner, GangPlan& plan);
+  GangGoal::Places Search(std::span<const std::pair<cluster::PodId, std::size_t>> members,
+                          const GangCount& count, const GangGoal& goal, GangPlan& plan);
+  // `together`: in one domain of a label. `with_others`: who may be placed at the same time.
   [[nodiscard]] GangCount CountFor(std::span<const cluster::PodId> members,
                                    std::vector<std::pair<cluster::PodId, std::size_t>>& by_kind,
-                                   Symbol together = {});
+                                   Symbol together = {}, bool with_others = false);
   [[nodiscard]] GangPlanner MakePlanner(GangPlanner::Place place = {});
   // ---- core_gang_planning.cc ----
   // Places for it as things stand; without, whether there are none.
   GangPlan PlanNow(cluster::GangId gang, GangPlanner& planner);
-  // The same without looking further than at the best place for one after the other.
-  GangPlan PlanPlaces(const Aspirants& who, GangPlanner& planner);
-  // Within the domain to which plans are confined at present, if they are.
-  GangPlan PlanHere(const Aspirants& who, GangPlanner& planner);
-  void ConcludeHere(const Aspirants& who, GangPlanner& planner, GangPlan& plan);
-  void ConcludeSubGroups(const Aspirants& who, GangPlanner& planner, GangPlan& plan);
-  GangPlan TryDomains(const Aspirants& who, const GangDomains& domains, GangPlanner& planner);
+  // For those that are there, and places for the others, unless nullptr.
+  GangPlan PlanInParts(cluster::PodId id, cluster::GangId gang, Reservation* executors,
+                       GangPlanner& planner);
+  // What plans it where it is asked, which is anywhere or in one domain after the other.
+  std::function<GangPlan()> PlanHere(const Aspirants& who, GangPlanner& planner);
+  GangPlan PlanIn(const std::optional<GangDomains>& domains, const Aspirants& who,
+                  const std::function<GangPlan()>& plan_here);
   void ConcludeInDomains(const Aspirants& who, const GangDomains& domains, GangPlanner& planner,
                          GangPlan& plan);
   bool CountInDomains(const Aspirants& who, Symbol key, GangPlanner& planner, GangPlan& plan);
@@ -246,9 +252,8 @@ class Core {
   std::vector<cluster::PodId> RestOfGangs(cluster::PodId preemptor,
                                           const std::vector<cluster::PodId>& victims);
   GangRoom FindRoom(cluster::PodId id, cluster::GangId gang, GangPlanner& planner, Time now);
-  GangRoom FindRoomHere(const Aspirants& who, GangPreemptor& preemptor);
-  GangRoom FindRoomInDomains(const Aspirants& who, const GangDomains& domains,
-                             GangPreemptor& preemptor);
+  GangRoom FindRoomIn(const std::optional<GangDomains>& domains,
+                      const std::function<GangRoom()>& find_here);
   // The same for a driver, with those that are there and, unless nullptr, places for the others.
   GangRoom FindRoomInParts(cluster::PodId id, cluster::GangId gang, const Reservation* executors,
                            Time now);
@@ -268,6 +273,7 @@ class Core {
   // The pod that waits, for itself or for the gang; invalid: nobody does any more.
   [[nodiscard]] cluster::PodId WhoWaits(cluster::PodId id, cluster::GangId gang) const;
   Backfill::Places PlanFor(const Waiter& waiter);
+  Backfill::Places PlanMembers(const Waiter& waiter, GangPlanner& planner);
   Passing MayStart(const Waiter& waiter, const Backfill::Places& places, Time now);
   // Where the pod, for itself or for the gang that is being planned, delays nobody.
   Placement PlaceBeside(Detour& detour, cluster::PodId pod);
@@ -360,9 +366,13 @@ class Core {
   // There is no room for all: where it is made, it is kept from others; otherwise nothing is kept.
   void AwaitExecutorRoom(cluster::PodId id, cluster::GangId gang, Reservation& executors,
                          const GangRoom& room, Time now);
-  // Places for those that are there and, unless nullptr, for the others.
-  GangPlan PlanInParts(cluster::PodId id, cluster::GangId gang, Reservation* executors,
-                       GangPlanner& planner);
+  // Of the domain to which plans are confined at present, if they are.
+  GangPlan PlanBothHere(cluster::PodId id, cluster::GangId gang, Reservation* executors,
+                        GangPlanner& planner);
+  // False: there is no room for them, and none for the plan.
+  bool PlanExecutors(cluster::PodId id, Reservation& executors, GangPlan& plan);
+  // Where they have to be, because a driver that has to be with them is there; nullopt: anywhere.
+  std::optional<Confines> DomainOfDriver(const Reservation& executors);
   // Those of drivers that run already, after a start.
   void KeepExecutorPlaces(Time now);
 

@@ -86,12 +86,17 @@ PodId Core::WhoWaits(PodId id, GangId gang) const {
 Backfill::Places Core::PlanFor(const Waiter& waiter) {
   if (waiter.gang.valid()) {
     GangPlanner planner = MakePlanner();
-    return PlanPlaces({waiter.gang, waiter.members, waiter.needed}, planner).places;
+    return PlanMembers(waiter, planner);
   }
   const Placement placement = placer_.PlaceInPlan(ProfileOf(waiter.pod), waiter.pod, {});
   if (!placement.node.valid()) return {};
   state_.Assume(waiter.pod, placement.node);
   return {{waiter.pod, placement.node}};
+}
+
+Backfill::Places Core::PlanMembers(const Waiter& waiter, GangPlanner& planner) {
+  const Aspirants who{waiter.gang, waiter.members, waiter.needed};
+  return PlanIn(DomainsFor(state_, who, planner), who, PlanHere(who, planner)).places;
 }
 
 // ---- whose turn it is ----
@@ -148,7 +153,7 @@ Backfill::Places Core::PlacesBeside(const Waiter& waiter, NodeRow best, Time now
   if (best.valid()) detour.left_out = {best};
   if (waiter.gang.valid()) {
     GangPlanner planner = MakePlanner([&](PodId pod) { return PlaceBeside(detour, pod); });
-    return PlanPlaces({waiter.gang, waiter.members, waiter.needed}, planner).places;
+    return PlanMembers(waiter, planner);
   }
   const NodeRow row = PlaceBeside(detour, waiter.pod).node;
   return row.valid() ? Backfill::Places{{waiter.pod, row}} : Backfill::Places{};

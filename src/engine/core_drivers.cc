@@ -179,37 +179,21 @@ void Core::AwaitExecutorRoom(PodId id, GangId gang, Reservation& executors, cons
 
 // ---- planning both ----
 
-GangPlan Core::PlanInParts(PodId id, GangId gang, Reservation* executors, GangPlanner& planner) {
+GangPlan Core::PlanBothHere(PodId id, GangId gang, Reservation* executors, GangPlanner& planner) {
   const std::vector<PodId>& ready = gangs_.Find(gang)->ready;
+  const auto mark = state_.Mark();
+  GangPlan plan = planner.Plan(ready, ready.size());
+  const bool fits =
+      !plan.places.empty() && (executors == nullptr || PlanExecutors(id, *executors, plan));
+  fits ? state_.Commit(mark) : state_.Rollback(mark);
+  if (fits) return plan;
+  // The best place for one after the other is not the only way.
   std::vector<PodId> comers = ready;
   if (executors != nullptr) {
     const std::vector<PodId> holds = executors->holds();
     comers.insert(comers.end(), holds.begin(), holds.end());
   }
-  const auto mark = state_.Mark();
-  GangPlan plan = planner.Plan(ready, ready.size());
-  bool fits = !plan.places.empty();
-  if (fits && executors != nullptr) {
-    if (std::optional<Placement> refusal = PlaceHolds(*executors)) {
-      fits = false;
-      plan.fitting =
-          static_cast<std::size_t>(std::count_if(comers.begin(), comers.end(), [this](PodId pod) {
-            return state_.pod(pod).node.valid();
-          }));
-      plan.places.clear();
-      plan.answer = GangAnswer::kNotFound;
-      plan.refusal = *std::move(refusal);
-      // Who said no is known by its place in a profile, which may be another than that of the pod.
-      if (&ProfileOf(id) != &profiles_[*reserving_]) plan.refusal.attempt = {};
-    }
-  }
-  if (fits) {
-    state_.Commit(mark);
-    return plan;
-  }
-  state_.Rollback(mark);
-  // The best place for one after the other is not the only way.
-  Conclude(comers, comers.size(), planner, plan, true);
+  ConcludeForAll(comers, planner, plan);
   if (plan.places.empty() || executors == nullptr) return plan;
   for (Reservation::Place& place : executors->places) {
     if (place.hold.valid()) place.row = state_.pod(place.hold).node;
@@ -217,6 +201,33 @@ GangPlan Core::PlanInParts(PodId id, GangId gang, Reservation* executors, GangPl
   std::erase_if(plan.places,
                 [this](const auto& place) { return cluster::IsHold(state_.pod(place.first)); });
   return plan;
+}
+
+bool Core::PlanExecutors(PodId id, Reservation& executors, GangPlan& plan) {
+  std::optional<Placement> refusal = PlaceHolds(executors);
+  if (!refusal) return true;
+  const std::vector<PodId> holds = executors.holds();
+  plan.fitting = plan.places.size() + static_cast<std::size_t>(std::count_if(
+                                          holds.begin(), holds.end(), [this](PodId hold) {
+                                            return state_.pod(hold).node.valid();
+                                          }));
+  plan.places.clear();
+  plan.answer = GangAnswer::kNotFound;
+  plan.refusal = *std::move(refusal);
+  // Who said no is known by its place in a profile, which may be another than that of the pod.
+  if (&ProfileOf(id) != &profiles_[*reserving_]) plan.refusal.attempt = {};
+  return false;
+}
+
+std::optional<Confines> Core::DomainOfDriver(const Reservation& executors) {
+  const std::string key = KeyOf(executors.object);
+  const std::vector<GangId> gangs = drivers_.Gangs();
+  const auto driven = std::find_if(gangs.begin(), gangs.end(),
+                                   [&](GangId gang) { return drivers_.Of(gang)->places == key; });
+  if (driven == gangs.end()) return std::nullopt;
+  auto domains = DomainsFor(state_, {*driven, {}, 0}, MakePlanner());
+  if (!domains || !domains->pinned || domains->all.empty()) return std::nullopt;
+  return std::move(domains->all.front());
 }
 
 // ---- after a start ----

@@ -3,10 +3,9 @@
 #include <utility>
 
 #include "engine/core.h"
+#include "engine/demand_planner.h"
 #include "engine/gang_domains.h"
 #include "engine/gang_planner.h"
-#include "engine/gang_roles.h"
-#include "engine/sub_group_planner.h"
 
 namespace knx::engine {
 
@@ -23,80 +22,42 @@ constexpr std::size_t kMostSearched = 64;
 GangPlan Core::PlanNow(GangId gang, GangPlanner& planner) {
   const Aspirants who{gang, gangs_.Find(gang)->ready, NeededBy(gang)};
   const std::optional<GangDomains> domains = DomainsFor(state_, who, planner);
-  GangPlan plan = domains ? TryDomains(who, *domains, planner) : PlanHere(who, planner);
+  GangPlan plan = PlanIn(domains, who, PlanHere(who, planner));
   if (!plan.places.empty()) return plan;
   domains ? ConcludeInDomains(who, *domains, planner, plan) : ConcludeHere(who, planner, plan);
   return plan;
 }
 
-GangPlan Core::PlanPlaces(const Aspirants& who, GangPlanner& planner) {
-  const std::optional<GangDomains> domains = DomainsFor(state_, who, planner);
-  return domains ? TryDomains(who, *domains, planner) : PlanHere(who, planner);
+GangPlan Core::PlanInParts(PodId id, GangId gang, Reservation* executors, GangPlanner& planner) {
+  const std::vector<PodId>& ready = gangs_.Find(gang)->ready;
+  const Aspirants who{gang, ready, NeededBy(gang)};
+  return PlanIn(DomainsFor(state_, who, planner), who,
+                [&] { return PlanBothHere(id, gang, executors, planner); });
 }
 
-GangPlan Core::PlanHere(const Aspirants& who, GangPlanner& planner) {
-  const cluster::Gang& gang = state_.gangs().Get(who.gang);
-  if (HasSubGroups(gang)) return SubGroupPlanner(state_, planner).Plan(who.gang, who.ready);
-  return planner.Plan(who.ready, who.needed, WantedByRoles(state_, gang, who.ready));
-}
-
-void Core::ConcludeHere(const Aspirants& who, GangPlanner& planner, GangPlan& plan) {
-  const cluster::Gang& gang = state_.gangs().Get(who.gang);
-  if (HasSubGroups(gang)) return ConcludeSubGroups(who, planner, plan);
-  const std::vector<PodId> in_roles = WantedByRoles(state_, gang, who.ready);
-  Conclude(who.ready, who.needed, planner, plan, in_roles.empty());
-  const bool unsure = plan.places.empty() && plan.answer == GangAnswer::kNotFound;
-  if (unsure && !in_roles.empty() && AreAlikeInRoles(state_, gang, who.ready)) {
-    Conclude(in_roles, in_roles.size(), planner, plan, false);
+std::function<GangPlan()> Core::PlanHere(const Aspirants& who, GangPlanner& planner) {
+  if (!IsChoosy(state_.gangs().Get(who.gang))) {
+    return [members = planner.LargestFirst(who.ready), needed = who.needed, &planner] {
+      return planner.PlanInOrder(members, needed);
+    };
   }
-}
-
-// Whatever the gang does with its sub-groups, it has to place so many of its members. That this is
-// impossible can be shown; and places can be searched for those who would be the fewest. Where
-// there are none for these there may be some for others, unless there are no others, or all are
-// alike.
-void Core::ConcludeSubGroups(const Aspirants& who, GangPlanner& planner, GangPlan& plan) {
-  Conclude(who.ready, who.needed, planner, plan, false);
-  const bool sure = plan.answer != GangAnswer::kNotFound || plan.refusal.attempt.error;
-  if (sure || who.needed == 0) return;
-  const cluster::Gang& gang = state_.gangs().Get(who.gang);
-  const std::vector<PodId> wanted = WantedBySubGroups(state_, gang, who.ready, who.needed);
-  GangPlan other;
-  other.blocked = plan.blocked;
-  other.evaluations = plan.evaluations;
-  const auto mark = state_.Mark();
-  Conclude(wanted, wanted.size(), planner, other, true);
-  plan.evaluations = other.evaluations;
-  if (!other.places.empty() && HasAll(state_, gang)) {
-    SubGroupPlanner(state_, planner).FillUp(who.gang, who.ready, other);
-    state_.Commit(mark);
-    plan = std::move(other);
-    return;
-  }
-  state_.Rollback(mark);
-  const bool all_alike = std::all_of(who.ready.begin(), who.ready.end(), [&](PodId member) {
-    return state_.pod(member).pod_class == state_.pod(who.ready[0]).pod_class &&
-           state_.RelationOf(member) == state_.RelationOf(who.ready[0]);
-  });
-  const bool no_others =
-      wanted.size() == who.needed && (wanted.size() == who.ready.size() || all_alike);
-  if (!no_others || other.answer != GangAnswer::kImpossible) return;
-  plan.answer = GangAnswer::kImpossible;
-  plan.bound = std::move(other.bound);
+  return [chooser = DemandPlanner(state_, planner, who)]() mutable { return chooser.Plan(); };
 }
 
 // ---- in one domain ----
 
-GangPlan Core::TryDomains(const Aspirants& who, const GangDomains& domains, GangPlanner& planner) {
+GangPlan Core::PlanIn(const std::optional<GangDomains>& domains, const Aspirants& who,
+                      const std::function<GangPlan()>& plan_here) {
+  if (!domains) return plan_here();
   GangPlan best;
-  best.refusal.message = domains.pinned ? "the nodes of members that have a place lack the label."
-                                        : "no node has the label.";
+  best.refusal.message = domains->pinned ? "the nodes of members that have a place lack the label."
+                                         : "no node has the label.";
   PluginSet rejected_by;
   BlockedKinds blocked;
   std::vector<GangPlan::Domain> tried;
-  for (const Confines& domain : domains.all) {
+  for (const Confines& domain : domains->all) {
     const Placer::Confinement confinement(placer_, domain);
-    GangPlan plan = PlanHere(who, planner);
+    GangPlan plan = plan_here();
     if (!plan.places.empty() || plan.refusal.attempt.error) return plan;
     rejected_by = rejected_by | plan.refusal.attempt.rejected_by;
     blocked.Add(state_, plan.blocked_kinds);
@@ -111,7 +72,7 @@ GangPlan Core::TryDomains(const Aspirants& who, const GangDomains& domains, Gang
   std::stable_sort(tried.begin(), tried.end(),
                    [](const auto& a, const auto& b) { return a.fitting > b.fitting; });
   best.domains = std::move(tried);
-  best.pinned = domains.pinned;
+  best.pinned = domains->pinned;
   return best;
 }
 

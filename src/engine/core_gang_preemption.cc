@@ -6,9 +6,8 @@
 #include "cluster/reservation_hold.h"
 #include "engine/broken_gangs.h"
 #include "engine/core.h"
-#include "engine/gang_roles.h"
+#include "engine/demand_planner.h"
 #include "engine/importance.h"
-#include "engine/sub_groups.h"
 
 namespace knx::engine {
 
@@ -73,9 +72,14 @@ GangRoom Core::FindRoom(PodId id, GangId gang, GangPlanner& planner, Time now) {
   const Aspirants who{gang, waiting.ready, NeededBy(gang)};
   if (who.needed == 0 || !MayMakeRoom(id, waiting, now)) return {};
   GangPreemptor preemptor = MakePreemptor(id, planner, now);
-  const std::optional<GangDomains> domains = DomainsFor(state_, who, planner);
-  GangRoom room =
-      domains ? FindRoomInDomains(who, *domains, preemptor) : FindRoomHere(who, preemptor);
+  const auto choose = [&](std::span<const PodId> members, const std::function<void()>& clear) {
+    return DemandPlanner(state_, planner, {gang, members, who.needed}).Choose(clear);
+  };
+  const bool choosy = IsChoosy(state_.gangs().Get(gang));
+  GangRoom room = FindRoomIn(DomainsFor(state_, who, planner), [&] {
+    return choosy ? preemptor.FindForSome(gang, who.ready, choose)
+                  : preemptor.Find(gang, who.ready, who.needed);
+  });
   if (options_.observer != nullptr) options_.observer->OnPreemption(room.victims.size());
   return room;
 }
@@ -89,7 +93,10 @@ GangRoom Core::FindRoomInParts(PodId id, GangId gang, const Reservation* executo
     comers.insert(comers.end(), holds.begin(), holds.end());
   }
   GangPlanner planner = MakePlanner();
-  GangRoom room = MakePreemptor(id, planner, now).Find(gang, comers, comers.size());
+  GangPreemptor preemptor = MakePreemptor(id, planner, now);
+  const Aspirants who{gang, waiting.ready, NeededBy(gang)};
+  GangRoom room = FindRoomIn(DomainsFor(state_, who, planner),
+                             [&] { return preemptor.Find(gang, comers, comers.size()); });
   if (options_.observer != nullptr) options_.observer->OnPreemption(room.victims.size());
   return room;
 }
@@ -98,27 +105,19 @@ const framework::Profile& Core::JudgeOf(PodId id) {
   return cluster::IsHold(state_.pod(id)) ? profiles_[*reserving_] : ProfileOf(id);
 }
 
-GangRoom Core::FindRoomHere(const Aspirants& who, GangPreemptor& preemptor) {
-  const cluster::Gang& gang = state_.gangs().Get(who.gang);
-  if (HasSubGroups(gang)) {
-    const std::vector<PodId> wanted = WantedBySubGroups(state_, gang, who.ready, who.needed);
-    return preemptor.Find(who.gang, wanted, wanted.size());
-  }
-  return preemptor.Find(who.gang, WantedInAll(state_, gang, who.ready, who.needed), who.needed);
-}
-
 // The least harm: who matters least, then the fewest, then where there is most room already.
-GangRoom Core::FindRoomInDomains(const Aspirants& who, const GangDomains& domains,
-                                 GangPreemptor& preemptor) {
+GangRoom Core::FindRoomIn(const std::optional<GangDomains>& domains,
+                          const std::function<GangRoom()>& find_here) {
+  if (!domains) return find_here();
   // Each costs as much as looking for room in a whole cluster of its size.
   constexpr std::size_t kMostTried = 16;
   const auto harm = [this](const GangRoom& room) {
     return std::pair(state_.pod(room.victims.front()).priority, room.victims.size());
   };
   GangRoom best;
-  for (std::size_t i = 0; i < std::min(domains.all.size(), kMostTried); ++i) {
-    const Placer::Confinement confinement(placer_, domains.all[i]);
-    GangRoom room = FindRoomHere(who, preemptor);
+  for (std::size_t i = 0; i < std::min(domains->all.size(), kMostTried); ++i) {
+    const Placer::Confinement confinement(placer_, domains->all[i]);
+    GangRoom room = find_here();
     if (room.places.empty()) continue;
     if (room.victims.empty()) return room;
     if (best.victims.empty() || harm(room) < harm(best)) best = std::move(room);

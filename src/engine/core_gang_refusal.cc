@@ -5,9 +5,10 @@
 #include <algorithm>
 
 #include "engine/core.h"
+#include "engine/demand_planner.h"
 #include "engine/gang_help.h"
+#include "engine/gang_roles.h"
 #include "engine/gang_search.h"
-#include "engine/sub_groups.h"
 
 namespace knx::engine {
 
@@ -24,7 +25,8 @@ GangPlanner Core::MakePlanner(GangPlanner::Place place) {
 }
 
 GangCount Core::CountFor(std::span<const PodId> members,
-                         std::vector<std::pair<PodId, std::size_t>>& by_kind, Symbol together) {
+                         std::vector<std::pair<PodId, std::size_t>>& by_kind, Symbol together,
+                         bool with_others) {
   using Kind = std::pair<cluster::ClassId, cluster::RelationId>;
   std::vector<Kind> kinds;
   for (const PodId member : members) {
@@ -39,7 +41,7 @@ GangCount Core::CountFor(std::span<const PodId> members,
   for (const auto& [member, kind] : by_kind) {
     if (counted[kind].members++ > 0) continue;
     KindRoom& room = counted[kind].room;
-    room = RoomOf(member, kinds.size() == 1);
+    room = RoomOf(member, kinds.size() == 1 && !with_others);
     if (!together.valid()) continue;
     room.together.push_back(together);
     std::erase_if(room.open,
@@ -48,23 +50,79 @@ GangCount Core::CountFor(std::span<const PodId> members,
   return {state_, std::move(counted)};
 }
 
-void Core::Conclude(std::span<const PodId> members, std::size_t needed, GangPlanner& planner,
-                    GangPlan& plan, bool any_will_do) {
-  // One more member for a gang that has all it needs: what was said about that one says it all.
-  if (needed == 0 || plan.refusal.attempt.error) return;
-  std::vector<GangSearch::Member> by_kind;
-  const GangCount count = CountFor(planner.LargestFirst(members), by_kind);
-  const auto known = [](const GangCount::Kind& kind) { return kind.room.known; };
-  if (!std::all_of(count.kinds().begin(), count.kinds().end(), known)) return;
+namespace {
+
+bool AllKnown(const GangCount& count) {
+  return std::all_of(count.kinds().begin(), count.kinds().end(),
+                     [](const GangCount::Kind& kind) { return kind.room.known; });
+}
+
+// Whether it is worth while to search; otherwise the plan may say what the count shows.
+bool MayFit(const GangCount& count, std::size_t needed, GangPlan& plan) {
+  if (!AllKnown(count)) return false;
   GangBound bound = count.Tightest();
-  if (bound.most < needed) {
-    plan.answer = GangAnswer::kImpossible;
-    plan.bound = std::move(bound);
-    return;
+  if (bound.most >= needed) return true;
+  plan.answer = GangAnswer::kImpossible;
+  plan.bound = std::move(bound);
+  return false;
+}
+
+// As if nobody else were there.
+void DisplaceAllBut(GangId gang, cluster::State& state) {
+  std::vector<PodId> all;
+  state.nodes().present().ForEach([&](std::uint32_t row) {
+    const auto pods = state.nodes().pods(NodeRow{row});
+    all.insert(all.end(), pods.begin(), pods.end());
+  });
+  for (const PodId pod : all) {
+    if (state.gang_of(pod) != gang) state.Displace(pod);
   }
-  if (!any_will_do) return;
-  const framework::GangEntry* const plugin =
-      judge_.GangPluginOf(plan.blocked.valid() ? plan.blocked : members.front());
+}
+
+}  // namespace
+
+void Core::ConcludeHere(const Aspirants& who, GangPlanner& planner, GangPlan& plan) {
+  // One more member for a gang that has all it needs: what was said about that one says it all.
+  if (who.needed == 0 || plan.refusal.attempt.error) return;
+  std::vector<SearchOrder::Kinded> by_kind;
+  const GangCount count = CountFor(planner.LargestFirst(who.ready), by_kind);
+  if (!MayFit(count, who.needed, plan)) return;
+  const cluster::Gang& gang = state_.gangs().Get(who.gang);
+  const bool choosy = IsChoosy(gang);
+  if (choosy && CountRoles(who, planner, plan)) return;
+  // Where members are all alike, places for so many of them are easier to search for than for the
+  // right ones; and where there are none for the ones, there are none for the others.
+  if (choosy && count.kinds().size() == 1) {
+    const auto mark = state_.Mark();
+    const bool exist = !Search(by_kind, count, GangGoal(who.needed), plan).empty();
+    state_.Rollback(mark);
+    if (!exist && plan.answer == GangAnswer::kImpossible) return;
+  }
+  auto places = Search(by_kind, count, GangGoal(state_, gang, who.ready, who.needed), plan);
+  if (places.empty()) return;
+  plan.answer = GangAnswer::kPlaced;
+  plan.places = std::move(places);
+  std::vector<PodId> without = planner.LargestFirst(who.ready);
+  std::erase_if(without, [this](PodId pod) { return state_.pod(pod).node.valid(); });
+  if (choosy) return DemandPlanner(state_, planner, {who.gang, without, 0}).FillUp(plan);
+  planner.Fill(without, plan, who.ready.size());
+}
+
+void Core::ConcludeForAll(std::span<const PodId> comers, GangPlanner& planner, GangPlan& plan) {
+  if (plan.refusal.attempt.error) return;
+  std::vector<SearchOrder::Kinded> by_kind;
+  const GangCount count = CountFor(planner.LargestFirst(comers), by_kind);
+  if (!MayFit(count, comers.size(), plan)) return;
+  plan.places = Search(by_kind, count, GangGoal(comers.size()), plan);
+  if (!plan.places.empty()) plan.answer = GangAnswer::kPlaced;
+}
+
+GangGoal::Places Core::Search(std::span<const SearchOrder::Kinded> members, const GangCount& count,
+                              const GangGoal& goal, GangPlan& plan) {
+  const framework::GangEntry* plugin = nullptr;  // holds have none
+  for (std::size_t i = 0; i < members.size() && plugin == nullptr; ++i) {
+    plugin = judge_.GangPluginOf(members[i].first);
+  }
   const std::int32_t most = plugin == nullptr ? 0 : plugin->plugin->gang_args().search_evaluations;
   const std::size_t left =
       static_cast<std::size_t>(most) - std::min(plan.evaluations, static_cast<std::size_t>(most));
@@ -74,15 +132,47 @@ void Core::Conclude(std::span<const PodId> members, std::size_t needed, GangPlan
         std::uint8_t by = 0;
         return AskReserve(JudgeOf(pod), pod, row, by);
       });
-  GangSearch::Found found = search.Find(by_kind, count, needed, left);
+  GangSearch::Found found = search.Find(members, count, goal, left);
   plan.evaluations += found.evaluations;
   if (found.all_tried) plan.answer = GangAnswer::kImpossible;
-  if (found.places.empty()) return;
-  plan.answer = GangAnswer::kPlaced;
-  plan.places = std::move(found.places);
-  std::vector<PodId> without = planner.LargestFirst(members);
-  std::erase_if(without, [this](PodId pod) { return state_.pod(pod).node.valid(); });
-  planner.Fill(without, plan, members.size());
+  return std::move(found.places);
+}
+
+bool Core::CountRoles(const Aspirants& who, GangPlanner& planner, GangPlan& plan) {
+  // Each costs as much as counting for a whole gang.
+  constexpr std::size_t kMostCounted = 16;
+  const cluster::Gang& gang = state_.gangs().Get(who.gang);
+  const auto missing = MissingInRoles(state_, gang);
+  if (missing.empty() || missing.size() > kMostCounted) return false;
+  const auto shows = [&](std::span<const PodId> members, std::size_t needed, std::string_view of) {
+    std::vector<SearchOrder::Kinded> by_kind;
+    const GangCount count = CountFor(planner.LargestFirst(members), by_kind, {}, true);
+    if (!AllKnown(count)) return false;
+    GangBound bound = count.Tightest();
+    if (bound.most >= needed) return false;
+    bound.of = of;
+    plan.answer = GangAnswer::kImpossible;
+    plan.bound = std::move(bound);
+    return true;
+  };
+  std::vector<PodId> fewest;  // that all of them need
+  bool some_differ = false;
+  for (const auto& [role, wanted] : missing) {
+    std::vector<PodId> members;
+    for (const PodId pod : who.ready) {
+      if (RoleOf(state_, pod) == role) members.push_back(pod);
+    }
+    if (shows(members, wanted, fmt::format("role {:.100}", role))) return true;
+    const auto like_first = [&](PodId pod) {
+      return state_.pod(pod).pod_class == state_.pod(members[0]).pod_class &&
+             state_.pod(pod).kin == state_.pod(members[0]).kin;
+    };
+    some_differ |= !std::all_of(members.begin(), members.end(), like_first);
+    members.resize(std::min(wanted, members.size()));
+    fewest.insert(fewest.end(), members.begin(), members.end());
+  }
+  if (some_differ || missing.size() == 1) return false;
+  return shows(fewest, fewest.size(), "those that its roles need");
 }
 
 // ---- explaining it ----
@@ -143,7 +233,7 @@ void Core::Explain(std::span<const PodId> members, GangPlanner& planner, const G
   if (!plan.domains.empty()) {
     confinement.emplace(placer_, *std::find_if(domains->all.begin(), domains->all.end(), is_best));
   }
-  std::vector<GangSearch::Member> by_kind;
+  std::vector<SearchOrder::Kinded> by_kind;
   const GangCount count = CountFor(members, by_kind);
   if (plan.domains.empty() && plan.bound && plan.bound->together.valid()) {
     inquiry.together = text(plan.bound->together);
@@ -155,12 +245,15 @@ void Core::Explain(std::span<const PodId> members, GangPlanner& planner, const G
   GangHelpFinder finder(state_, planner, [this](PodId pod, NodeRow row) {
     return placer_.Fits(ProfileOf(pod), pod, row);
   });
-  const cluster::Gang& gang = state_.gangs().Get(GangOf(members.front()));
   std::vector<PodId> wanted(members.begin(), members.end());
   std::size_t needed = inquiry.needed;
-  if (HasSubGroups(gang)) {
-    wanted = WantedBySubGroups(state_, gang, members, needed);
+  if (IsChoosy(state_.gangs().Get(GangOf(members.front())))) {
+    const GangId gang = GangOf(members.front());
+    wanted = DemandPlanner(state_, planner, {gang, members, needed}).Choose([&] {
+      DisplaceAllBut(gang, state_);
+    });
     needed = wanted.size();
+    if (wanted.empty()) return;
   }
   const GangHelp help = finder.Find(wanted, needed, count, scarce);
   if (help.like.valid()) inquiry.like = state_.nodes().name(help.like);

@@ -9,9 +9,7 @@
 #include "base/check.h"
 #include "engine/core.h"
 #include "engine/gang_planner.h"
-#include "engine/gang_roles.h"
 #include "engine/importance.h"
-#include "engine/sub_groups.h"
 #include "k8s/names.h"
 
 namespace knx::engine {
@@ -119,7 +117,7 @@ bool Core::HasEnough(GangId id, const WaitingGang& waiting) const {
   if (known < static_cast<std::size_t>(gang.minimum) || waiting.ready.size() < NeededBy(id)) {
     return driven_.MayStartInParts(id);
   }
-  return FillRoles(state_, gang, waiting.ready) && FillSubGroups(state_, gang, waiting.ready);
+  return GangBook::FillParts(state_, id, waiting);
 }
 
 bool Core::IsIncomplete(GangId id) const {
@@ -135,17 +133,7 @@ bool Core::IsIncomplete(GangId id) const {
                      [this](PodId member) { return judge_.GangPluginOf(member) != nullptr; });
 }
 
-std::size_t Core::NeededBy(GangId id) const {
-  const cluster::Gang& gang = state_.gangs().Get(id);
-  const auto minimum = static_cast<std::uint32_t>(gang.minimum);
-  const std::uint32_t done = gang.placed + gang.finished;
-  std::size_t of_parts = 0;
-  for (const auto& [role, missing] : MissingInRoles(state_, gang)) of_parts += missing;
-  if (HasSubGroups(gang)) {
-    of_parts = std::max(of_parts, LeastForSubGroups(gang, SubGroupsOf(state_, gang)));
-  }
-  return std::max<std::size_t>(of_parts, minimum > done ? minimum - done : 0);
-}
+std::size_t Core::NeededBy(GangId id) const { return gangs_.NeededBy(state_, id); }
 
 void Core::OnListed(Time now) {
   NoteStartedGroups(now);

@@ -290,6 +290,9 @@ bool Core::HasServed(const Reservation& reservation) const {
 
 void Core::HoldPlaces(Reservation& reservation) {
   MakeHolds(reservation);
+  const std::optional<Confines> domain = DomainOfDriver(reservation);
+  std::optional<Placer::Confinement> confinement;
+  if (domain) confinement.emplace(placer_, *domain);
   const auto plan = state_.Mark();
   const std::optional<Placement> refusal = PlaceHolds(reservation);
   refusal ? state_.Rollback(plan) : state_.Commit(plan);
@@ -320,7 +323,7 @@ std::optional<Placement> Core::PlaceHolds(Reservation& reservation) {
     NodeRow row = place.row;
     const bool known =
         row.valid() && row.index < state_.nodes().row_count() && state_.nodes().has_node(row);
-    if (!known || !placer_.Fits(profile, place.hold, row)) {
+    if (!known || !placer_.MayUse(row) || !placer_.Fits(profile, place.hold, row)) {
       Placement found = placer_.PlaceInPlan(profile, place.hold, {});
       row = found.node;
       if (!row.valid()) {

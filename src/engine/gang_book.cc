@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/counted.h"
 #include "base/shortened.h"
@@ -22,10 +23,11 @@ std::string GangName(const cluster::State& state, GangId id) {
 
 namespace {
 
+constexpr std::size_t kMostPartsNamed = 3;  // of roles, of sub-groups; more would be of no use
+
 // "; 1 of 2 sub-groups could start, sub-group b has 1 of 4 pods"
 std::string MissingInSubGroups(const cluster::State& state, const cluster::Gang& gang,
                                const WaitingGang& waiting) {
-  constexpr std::size_t kMostNamed = 3;
   if (!HasSubGroups(gang)) return {};
   const SubGroups groups = SubGroupsOf(state, gang, waiting.ready);
   std::int64_t wanted = 0;
@@ -37,7 +39,7 @@ std::string MissingInSubGroups(const cluster::State& state, const cluster::Gang&
   std::size_t named = 0;
   for (const SubGroup& group : groups.all) {
     if (group.can_be_whole()) continue;
-    if (++named > kMostNamed) break;
+    if (++named > kMostPartsNamed) break;
     text += fmt::format("{} sub-group {} has {} of {} pods", text.empty() ? ";" : ",",
                         Shortened(group.name, kLongestValue), group.placed + group.waiting.size(),
                         group.minimum);
@@ -56,14 +58,46 @@ std::string WhatIsMissing(const cluster::State& state, GangId id, const WaitingG
   std::string missing = fmt::format(
       "waiting for pod group {}: it has {}, needs at least {}", GangName(state, id),
       FormatCount(gang.placed + gang.finished + waiting.ready.size(), "pod", "pods"), gang.minimum);
-  for (const auto& [role, wanted] : MissingInRoles(state, gang)) {
-    const auto is_one = [&](PodId pod) { return RoleOf(state, pod) == role; };
-    const auto ready =
-        static_cast<std::size_t>(std::count_if(waiting.ready.begin(), waiting.ready.end(), is_one));
-    if (ready >= wanted) continue;
-    missing += fmt::format(", {} more of role {}", wanted - ready, Shortened(role, kLongestValue));
+  std::size_t named = 0;
+  const auto in_roles = MissingInRoles(state, gang, waiting.ready);
+  for (const auto& [role, wanted] : in_roles) {
+    if (++named > kMostPartsNamed) break;
+    missing += fmt::format(", {} more of role {}", wanted, Shortened(role, kLongestValue));
+  }
+  if (named > kMostPartsNamed) {
+    missing += fmt::format(", and of {} other roles", in_roles.size() - kMostPartsNamed);
   }
   return missing + MissingInSubGroups(state, gang, waiting) + waiting.also;
+}
+
+std::size_t GangBook::NeededBy(const cluster::State& state, GangId id) const {
+  const cluster::Gang& gang = state.gangs().Get(id);
+  const auto minimum = static_cast<std::size_t>(gang.minimum);
+  const std::size_t done = gang.placed + gang.finished;
+  const std::size_t in_all = minimum > done ? minimum - done : 0;
+  if (gang.roles.empty() && !HasSubGroups(gang)) return in_all;
+  if (needed_.size() <= id.index) needed_.resize(id.index + 1);
+  auto& [version, needed] = needed_[id.index];
+  if (std::exchange(version, gang.version) == gang.version) return needed;
+  needed = in_all;
+  std::size_t of_roles = 0;
+  for (const auto& [role, missing] : MissingInRoles(state, gang)) of_roles += missing;
+  needed = std::max(needed, of_roles);
+  if (HasSubGroups(gang)) {
+    needed = std::max(needed, LeastForSubGroups(gang, SubGroupsOf(state, gang)));
+  }
+  return needed;
+}
+
+bool GangBook::FillParts(const cluster::State& state, GangId id, const WaitingGang& waiting) {
+  const cluster::Gang& gang = state.gangs().Get(id);
+  if (gang.roles.empty() && !HasSubGroups(gang)) return true;
+  if (!waiting.enough || waiting.enough->first != gang.version) {
+    const bool enough = MissingInRoles(state, gang, waiting.ready).empty() &&
+                        FillSubGroups(state, gang, waiting.ready);
+    waiting.enough.emplace(gang.version, enough);
+  }
+  return waiting.enough->second;
 }
 
 WaitingGang& GangBook::Open(GangId gang, Time now) {
@@ -99,6 +133,7 @@ void GangBook::SetAlso(WaitingGang& gang, std::string also) {
 void GangBook::SetReady(WaitingGang& gang, PodId pod, bool ready) {
   const auto it = std::find(gang.ready.begin(), gang.ready.end(), pod);
   if ((it != gang.ready.end()) == ready) return;
+  gang.enough.reset();
   if (ready) {
     gang.ready.push_back(pod);
   } else {

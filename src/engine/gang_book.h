@@ -40,6 +40,8 @@ struct WaitingGang {
   std::size_t told_needed = 0;      // so many places were needed then
   std::optional<Time> tell_report;  // when the others say what by now only one of them does
   std::string untold_reason, untold;
+  // Whether those who are ready are enough, as of a version of the gang.
+  mutable std::optional<std::pair<std::uint64_t, bool>> enough;
 };
 
 // What its members are told of an attempt that failed.
@@ -68,6 +70,13 @@ class GangBook {
   static void SetReady(WaitingGang& gang, cluster::PodId pod, bool ready);
   static void SetAlso(WaitingGang& gang, std::string also);
 
+  // How many more members have to get a place at once, at the least. Remembered, as long as nothing
+  // changes that makes a difference: many are asked about again with every event of a member.
+  [[nodiscard]] std::size_t NeededBy(const cluster::State& state, cluster::GangId id) const;
+  // Whether those who are ready are enough of each role and for whole sub-groups.
+  [[nodiscard]] static bool FillParts(const cluster::State& state, cluster::GangId id,
+                                      const WaitingGang& waiting);
+
   // Something is to be said of a gang at a time, or no longer.
   void SetMissingReport(cluster::GangId id, std::optional<Time> when);
   void SetIncompleteReport(cluster::GangId id, std::optional<Time> when);
@@ -86,6 +95,7 @@ class GangBook {
   void Reschedule(cluster::GangId id, std::optional<Time>& slot, std::optional<Time> when);
 
   std::map<cluster::GangId, WaitingGang> gangs_;
+  mutable std::vector<std::pair<std::uint64_t, std::size_t>> needed_;  // by gang: version, number
   std::set<std::pair<Time, cluster::GangId>> reports_;
 };
 

@@ -17,7 +17,8 @@ using cluster::ResourceAmount;
 using cluster::ResourceId;
 
 std::string Describe(const cluster::State& state, const GangBound& bound) {
-  std::string text = fmt::format("at most {} fit", bound.most);
+  std::string text = bound.of.empty() ? fmt::format("at most {} fit", bound.most)
+                                      : fmt::format("at most {} of {} fit", bound.most, bound.of);
   if (!bound.by.empty()) {
     std::vector<std::string_view> names;
     for (const ResourceId id : bound.by) names.push_back(state.resources().Name(id));

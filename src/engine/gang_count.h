@@ -18,6 +18,7 @@ namespace knx::engine {
 
 struct GangBound {
   std::size_t most = 0;  // members that can be placed at once
+  std::string of = {};   // of whom, if not of all who wait: "role ps"
   // What nodes have too little of: one resource for itself, or all of these together. None: it is
   // that too few nodes come into question, whatever they have left.
   std::vector<cluster::ResourceId> by;

@@ -91,6 +91,14 @@ std::string WhyRefused(const cluster::State& state, cluster::GangId id, std::siz
 // What is hard to place comes first, while there is most room: devices and the like, then CPU, then
 // memory. Members that are alike stay in the order in which they came.
 std::vector<PodId> GangPlanner::LargestFirst(std::span<const PodId> members) const {
+  return BySize(members, true);
+}
+
+std::vector<PodId> GangPlanner::SmallestFirst(std::span<const PodId> members) const {
+  return BySize(members, false);
+}
+
+std::vector<PodId> GangPlanner::BySize(std::span<const PodId> members, bool largest_first) const {
   using Size = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
   const auto size_of = [this](PodId pod) {
     std::int64_t extended = 0, cpu = 0, memory = 0;
@@ -108,10 +116,11 @@ std::vector<PodId> GangPlanner::LargestFirst(std::span<const PodId> members) con
   std::vector<std::pair<Size, PodId>> sized;
   sized.reserve(members.size());
   for (const PodId pod : members) sized.emplace_back(size_of(pod), pod);
-  std::stable_sort(sized.begin(), sized.end(), [this](const auto& a, const auto& b) {
+  std::stable_sort(sized.begin(), sized.end(), [&](const auto& a, const auto& b) {
     const std::int32_t first = state_.pod(a.second).priority;
     const std::int32_t second = state_.pod(b.second).priority;
-    return first != second ? first > second : a.first > b.first;
+    if (first != second) return first > second;
+    return largest_first ? a.first > b.first : a.first < b.first;
   });
   std::vector<PodId> out;
   out.reserve(sized.size());
@@ -119,21 +128,11 @@ std::vector<PodId> GangPlanner::LargestFirst(std::span<const PodId> members) con
   return out;
 }
 
-GangPlan GangPlanner::Plan(std::span<const PodId> members, std::size_t needed,
-                           std::span<const PodId> first) {
+GangPlan GangPlanner::PlanInOrder(std::vector<PodId> members, std::size_t needed) {
   GangPlan plan;
   const auto mark = state_.Mark();
-  if (!first.empty()) {
-    std::vector<PodId> must = LargestFirst(first);
-    Fill(must, plan, first.size());
-  }
-  const bool has_first = plan.places.size() == first.size();
-  std::vector<PodId> without = LargestFirst(members);
-  std::erase_if(without, [&](PodId pod) {
-    return std::find(first.begin(), first.end(), pod) != first.end();
-  });
-  Fill(without, plan, members.size());
-  if (has_first && plan.places.size() >= needed) {
+  Fill(members, plan, members.size());
+  if (plan.places.size() >= needed) {
     state_.Commit(mark);
     plan.answer = GangAnswer::kPlaced;
     return plan;
@@ -145,17 +144,27 @@ GangPlan GangPlanner::Plan(std::span<const PodId> members, std::size_t needed,
 }
 
 void GangPlanner::Fill(std::vector<PodId>& without, GangPlan& plan, std::size_t enough) {
-  // A member may want to be near another that finds its place after it.
-  while (plan.places.size() < enough && PlaceSome(without, plan, enough)) continue;
+  Fill(without, plan, [&](PodId) { return plan.places.size() < enough; });
 }
 
-bool GangPlanner::PlaceSome(std::vector<PodId>& without, GangPlan& plan, std::size_t enough) {
+void GangPlanner::Fill(std::vector<PodId>& without, GangPlan& plan, const Wants& wants) {
+  // A member may want to be near another that finds its place after it.
+  while (!without.empty() && PlaceSome(without, plan, wants)) continue;
+}
+
+bool GangPlanner::PlaceSome(std::vector<PodId>& without, GangPlan& plan, const Wants& wants) {
   const std::size_t before = plan.places.size();
   // Where one of a kind finds no place, the next finds none either; room only becomes less.
-  std::set<std::pair<cluster::ClassId, cluster::KinId>> hopeless;
+  using Kind = std::pair<cluster::ClassId, cluster::KinId>;
+  std::set<Kind> hopeless;
+  Kind last;  // that was found to be: there may be thousands of it, one after the other
   std::erase_if(without, [&](PodId pod) {
-    const std::pair kind(state_.pod(pod).pod_class, state_.pod(pod).kin);
-    if (plan.places.size() >= enough || hopeless.contains(kind)) return false;
+    const Kind kind(state_.pod(pod).pod_class, state_.pod(pod).kin);
+    if (kind == last || hopeless.contains(kind)) {
+      last = kind;
+      return false;
+    }
+    if (!wants(pod)) return false;
     if (PlaceOne(pod, plan)) return true;
     hopeless.insert(kind);
     return false;

@@ -65,20 +65,28 @@ class GangPlanner {
   GangPlanner(cluster::State& state, Place place, Reserve reserve)
       : state_(state), place_(std::move(place)), reserve_(std::move(reserve)) {}
 
-  // At least `needed` of the members, all of `first` among them, and as many of the others as fit
-  // beside them.
-  GangPlan Plan(std::span<const cluster::PodId> members, std::size_t needed,
-                std::span<const cluster::PodId> first = {});
+  // At least `needed` of the members, and as many of the others as fit beside them.
+  GangPlan Plan(std::span<const cluster::PodId> members, std::size_t needed) {
+    return PlanInOrder(LargestFirst(members), needed);
+  }
+  GangPlan PlanInOrder(std::vector<cluster::PodId> members, std::size_t needed);
 
-  // The order in which members are placed.
+  // The order in which members are placed; and, of equally important ones, the other way round.
   [[nodiscard]] std::vector<cluster::PodId> LargestFirst(
+      std::span<const cluster::PodId> members) const;
+  [[nodiscard]] std::vector<cluster::PodId> SmallestFirst(
       std::span<const cluster::PodId> members) const;
   // Gives places to those without one, until so many have one or no more fit.
   void Fill(std::vector<cluster::PodId>& without, GangPlan& plan, std::size_t enough);
+  // The same as long as a place is wanted for the pod, which is asked before each.
+  using Wants = std::function<bool(cluster::PodId)>;
+  void Fill(std::vector<cluster::PodId>& without, GangPlan& plan, const Wants& wants);
 
  private:
+  [[nodiscard]] std::vector<cluster::PodId> BySize(std::span<const cluster::PodId> members,
+                                                   bool largest_first) const;
   // One round over those that have no place yet; true: somebody found one.
-  bool PlaceSome(std::vector<cluster::PodId>& without, GangPlan& plan, std::size_t enough);
+  bool PlaceSome(std::vector<cluster::PodId>& without, GangPlan& plan, const Wants& wants);
   bool PlaceOne(cluster::PodId pod, GangPlan& plan);
 
   cluster::State& state_;

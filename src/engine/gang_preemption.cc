@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/check.h"
@@ -31,6 +32,34 @@ GangRoom GangPreemptor::Find(GangId gang, std::span<const PodId> members, std::s
   // Members that need nobody's end should not cause one; only if that leaves no way may they move.
   for (const bool stay : {true, false}) {
     if (const std::optional<std::size_t> count = FewestUnits(stay)) return Settle(*count, stay);
+  }
+  return {};
+}
+
+// Who may go depends on who comes: first all are counted as if the most important of those that
+// could come did, and if these are not enough for those who are chosen then, as if the least
+// important did.
+GangRoom GangPreemptor::FindForSome(GangId gang, std::span<const PodId> members,
+                                    const Choose& choose) {
+  std::vector<PodId> able;
+  std::int32_t least = INT32_MAX, most = INT32_MIN;
+  for (const PodId member : members) {
+    if (state_.class_of(member).spec.preemption_policy == k8s::PreemptionPolicy::kNever) continue;
+    able.push_back(member);
+    least = std::min(least, state_.pod(member).priority);
+    most = std::max(most, state_.pod(member).priority);
+  }
+  for (priority_ = most; !able.empty();) {
+    ListUnits(gang);
+    if (units_.empty()) return {};
+    const std::vector<PodId> chosen = choose(able, [this] {
+      for (const Unit& unit : units_) {
+        for (const auto& [pod, row] : unit.pods) state_.Displace(pod);
+      }
+    });
+    GangRoom room = chosen.empty() ? GangRoom() : Find(gang, chosen, chosen.size());
+    if (!room.places.empty() || most == least) return room;
+    priority_ = most = least;
   }
   return {};
 }
@@ -73,6 +102,63 @@ namespace {
 std::int64_t Above(const cluster::Gang& gang) {
   return std::int64_t{gang.placed} + std::int64_t{gang.finished} - std::int64_t{gang.minimum};
 }
+
+// What a gang that has all it needs can do without, counted while sub-groups of it go.
+class Spares {
+ public:
+  // `placed`: who is left, apart from those above the minimum of their sub-groups, who go first.
+  Spares(const cluster::State& state, const cluster::Gang& gang, std::span<const PodId> placed,
+         const SubGroups& groups)
+      : state_(state) {
+    above_ = static_cast<std::int64_t>(placed.size()) + std::int64_t{gang.finished} - gang.minimum;
+    if (gang.finished == 0) {
+      for (const auto& [role, minimum] : gang.roles) in_roles_[role] = -std::int64_t{minimum};
+    }
+    for (const PodId member : placed) Count(RoleOf(state_, member), +1);
+    const bool lacks_some = std::any_of(in_roles_.begin(), in_roles_.end(),
+                                        [](const auto& role) { return role.second < 0; });
+    if (lacks_some) above_ = -1;
+    for (const auto& [kind, minimum] : MinSubGroups(gang)) whole_[kind] = -std::int64_t{minimum};
+    for (const SubGroup& group : groups.all) {
+      groups_[group.name] = &group;
+      if (const auto kind = whole_.find(group.kind); kind != whole_.end() && group.whole()) {
+        ++kind->second;
+      }
+    }
+  }
+
+  // Whether it can do without this sub-group of these members, too; from then on it does.
+  bool Take(std::string_view name, std::span<const PodId> members) {
+    const auto group = groups_.find(name);
+    if (group == groups_.end() || above_ < static_cast<std::int64_t>(members.size())) return false;
+    const auto kind = whole_.find(group->second->kind);
+    const bool counts = kind != whole_.end() && group->second->whole();
+    if (counts && kind->second == 0) return false;
+    for (const PodId member : members) Count(RoleOf(state_, member), -1);
+    const bool keeps_roles = std::all_of(members.begin(), members.end(), [this](PodId member) {
+      const auto role = in_roles_.find(RoleOf(state_, member));
+      return role == in_roles_.end() || role->second >= 0;
+    });
+    if (!keeps_roles) {
+      for (const PodId member : members) Count(RoleOf(state_, member), +1);
+      return false;
+    }
+    if (counts) --kind->second;
+    above_ -= static_cast<std::int64_t>(members.size());
+    return true;
+  }
+
+ private:
+  void Count(std::string_view role, std::int64_t members) {
+    const auto known = in_roles_.find(role);
+    if (known != in_roles_.end()) known->second += members;
+  }
+
+  const cluster::State& state_;
+  std::int64_t above_ = 0;
+  std::map<std::string_view, std::int64_t> in_roles_, whole_;  // beyond what must be there
+  std::map<std::string_view, const SubGroup*> groups_;
+};
 
 }  // namespace
 
@@ -125,56 +211,39 @@ void GangPreemptor::ListSurplus(GangId id, std::vector<PodId>& placed) {
   for (const PodId member : surplus) {
     AddUnit(std::span(&member, 1), id, false).sub_group = SubGroupOf(state_, member);
   }
+  auto next = surplus.begin();  // they are in the same order
   std::erase_if(placed, [&](PodId member) {
-    return std::find(surplus.begin(), surplus.end(), member) != surplus.end();
+    const bool is_it = next != surplus.end() && *next == member;
+    if (is_it) ++next;
+    return is_it;
   });
 }
 
 // Those whose least important member matters least first, as long as enough stay whole.
 void GangPreemptor::ListSubGroups(GangId id, std::vector<PodId>& placed) {
   const cluster::Gang& gang = state_.gangs().Get(id);
-  SubGroups groups = SubGroupsOf(state_, gang);
-  // Members above the minimum of their sub-groups go first, and are off the list.
-  std::int64_t above =
-      static_cast<std::int64_t>(placed.size()) + std::int64_t{gang.finished} - gang.minimum;
-  const std::vector<PodId> order = placed;
-  for (const PodId first : order) {
-    const std::string_view name = SubGroupOf(state_, first);
-    const auto is_it = [&](const SubGroup& one) { return one.name == name; };
-    const auto group = std::find_if(groups.all.begin(), groups.all.end(), is_it);
-    if (group == groups.all.end() || group->placed == 0) continue;
-    std::vector<PodId> members;
-    for (const PodId member : placed) {
-      if (SubGroupOf(state_, member) == name) members.push_back(member);
-    }
-    const std::size_t kept = std::exchange(group->placed, 0);
-    const auto may_go = [this](PodId pod) { return MayGo(pod, {}); };
-    const bool spare = above >= static_cast<std::int64_t>(members.size()) &&
-                       MissingSubGroups(gang, groups) == 0 && KeepsRoles(gang, placed, name) &&
-                       std::all_of(members.begin(), members.end(), may_go);
-    if (!spare) {
-      group->placed = kept;
-      continue;
-    }
-    Unit& unit = AddUnit(members, id, false);
+  const SubGroups groups = SubGroupsOf(state_, gang);
+  if (MissingSubGroups(gang, groups) > 0) return;
+  std::map<std::string_view, std::vector<PodId>> members;
+  std::vector<std::string_view> order;
+  for (const PodId member : placed) {
+    auto& of_group = members[SubGroupOf(state_, member)];
+    if (of_group.empty()) order.push_back(SubGroupOf(state_, member));
+    of_group.push_back(member);
+  }
+  Spares spares(state_, gang, placed, groups);
+  std::set<std::string_view> gone;
+  for (const std::string_view name : order) {
+    const std::vector<PodId>& all = members[name];
+    const bool may_go =
+        std::all_of(all.begin(), all.end(), [this](PodId pod) { return MayGo(pod, {}); });
+    if (!may_go || !spares.Take(name, all)) continue;
+    Unit& unit = AddUnit(all, id, false);
     unit.sub_group = name;
     unit.drains = true;
-    above -= static_cast<std::int64_t>(members.size());
-    std::erase_if(placed, [&](PodId member) { return SubGroupOf(state_, member) == name; });
+    gone.insert(name);
   }
-}
-
-bool GangPreemptor::KeepsRoles(const cluster::Gang& gang, std::span<const PodId> placed,
-                               std::string_view without) const {
-  if (gang.roles.empty() || gang.finished > 0) return true;
-  std::map<std::string_view, std::int32_t> left;
-  for (const PodId member : placed) {
-    if (SubGroupOf(state_, member) != without) ++left[RoleOf(state_, member)];
-  }
-  return std::all_of(gang.roles.begin(), gang.roles.end(), [&](const auto& role) {
-    const auto found = left.find(role.first);
-    return found != left.end() && found->second >= role.second;
-  });
+  std::erase_if(placed, [&](PodId member) { return gone.contains(SubGroupOf(state_, member)); });
 }
 
 GangPreemptor::Unit& GangPreemptor::AddUnit(std::span<const PodId> pods, GangId gang, bool breaks) {
@@ -205,13 +274,12 @@ void GangPreemptor::SortUnits() {
     return MoreImportant(state_, pod_b, pod_a);
   });
   BudgetUse budgets(state_);
-  std::vector<GangId> violated;
+  std::set<GangId> violated;
   for (Unit& unit : units_) {
     for (const auto& [pod, row] : unit.pods) unit.violates |= budgets.Violates(pod);
     // What a gang has above its minimum goes before the rest of it, always.
-    const bool known = std::find(violated.begin(), violated.end(), unit.gang) != violated.end();
-    unit.violates |= unit.gang.valid() && known;
-    if (unit.violates && unit.gang.valid()) violated.push_back(unit.gang);
+    unit.violates |= unit.gang.valid() && violated.contains(unit.gang);
+    if (unit.violates && unit.gang.valid()) violated.insert(unit.gang);
   }
   std::stable_partition(units_.begin(), units_.end(),
                         [](const Unit& unit) { return !unit.violates; });
@@ -281,23 +349,22 @@ GangRoom GangPreemptor::Settle(std::size_t count, bool stay) {
 std::vector<const GangPreemptor::Unit*> GangPreemptor::Spare(Places places, std::size_t count,
                                                              bool thorough) {
   std::vector<const Unit*> gone;
-  std::vector<GangId> broken;
-  std::vector<std::pair<GangId, std::string_view>> drained;
+  std::set<GangId> broken;
+  std::set<std::pair<GangId, std::string_view>> drained;
   // The greatest harm is spared first.
   for (std::size_t i = count; i-- > 0;) {
     const Unit& unit = units_[i];
     const std::pair part(unit.gang, unit.sub_group);
     const bool goes_along =
-        unit.gang.valid() && (std::find(broken.begin(), broken.end(), unit.gang) != broken.end() ||
-                              std::find(drained.begin(), drained.end(), part) != drained.end());
+        unit.gang.valid() && (broken.contains(unit.gang) || drained.contains(part));
     if (!goes_along) {
       for (const auto& [pod, row] : unit.pods) state_.Assume(pod, row);
       if (KeepTheirPlaces(places, thorough ? nullptr : &unit)) continue;
       for (const auto& [pod, row] : unit.pods) state_.Displace(pod);
     }
     gone.push_back(&unit);
-    if (unit.breaks) broken.push_back(unit.gang);
-    if (unit.drains) drained.push_back(part);
+    if (unit.breaks) broken.insert(unit.gang);
+    if (unit.drains) drained.insert(part);
   }
   return gone;
 }

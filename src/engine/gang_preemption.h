@@ -51,6 +51,13 @@ class GangPreemptor {
   // without victims: room for it becomes free without anybody else's end.
   GangRoom Find(cluster::GangId gang, std::span<const cluster::PodId> members, std::size_t needed);
 
+  // Room for those of the members that are chosen where everybody has gone who may go, which
+  // `clear` lets happen; none: nobody can be.
+  using Choose = std::function<std::vector<cluster::PodId>(std::span<const cluster::PodId> members,
+                                                           const std::function<void()>& clear)>;
+  GangRoom FindForSome(cluster::GangId gang, std::span<const cluster::PodId> members,
+                       const Choose& choose);
+
  private:
   // Pods that go together or not at all.
   struct Unit {
@@ -76,8 +83,6 @@ class GangPreemptor {
   // What a gang has above its minimum, member by member; whole sub-groups above theirs.
   void ListSurplus(cluster::GangId gang, std::vector<cluster::PodId>& placed);
   void ListSubGroups(cluster::GangId gang, std::vector<cluster::PodId>& placed);
-  [[nodiscard]] bool KeepsRoles(const cluster::Gang& gang, std::span<const cluster::PodId> placed,
-                                std::string_view without) const;
   Unit& AddUnit(std::span<const cluster::PodId> pods, cluster::GangId gang, bool breaks);
   // The least harm first.
   void SortUnits();

@@ -1,7 +1,6 @@
 #include "engine/gang_roles.h"
 
-#include <algorithm>
-#include <utility>
+#include "engine/sub_groups.h"
 
 namespace knx::engine {
 
@@ -34,50 +33,15 @@ std::map<std::string_view, std::size_t> MissingInRoles(const State& state, const
   return missing;
 }
 
-std::vector<PodId> WantedByRoles(const State& state, const Gang& gang,
-                                 std::span<const PodId> waiting) {
-  std::vector<PodId> wanted;
+std::map<std::string_view, std::size_t> MissingInRoles(const State& state, const Gang& gang,
+                                                       std::span<const PodId> waiting) {
   std::map<std::string_view, std::size_t> missing = MissingInRoles(state, gang);
-  if (missing.empty()) return wanted;
-  for (const PodId member : waiting) {
-    const auto role = missing.find(RoleOf(state, member));
-    if (role == missing.end() || role->second == 0) continue;
-    --role->second;
-    wanted.push_back(member);
-  }
-  return wanted;
-}
-
-std::vector<PodId> WantedInAll(const State& state, const Gang& gang, std::span<const PodId> waiting,
-                               std::size_t needed) {
-  std::vector<PodId> wanted = WantedByRoles(state, gang, waiting);
-  const bool all = wanted.empty();
-  for (const PodId member : waiting) {
-    if (!all && wanted.size() >= needed) break;
-    if (std::find(wanted.begin(), wanted.end(), member) == wanted.end()) wanted.push_back(member);
-  }
-  return wanted;
-}
-
-bool AreAlikeInRoles(const State& state, const Gang& gang, std::span<const PodId> waiting) {
-  const std::map<std::string_view, std::size_t> missing = MissingInRoles(state, gang);
-  using Kind = std::pair<cluster::ClassId, cluster::KinId>;
-  std::map<std::string_view, Kind> kinds;
-  return std::all_of(waiting.begin(), waiting.end(), [&](PodId member) {
-    const std::string_view role = RoleOf(state, member);
-    const Kind kind(state.pod(member).pod_class, state.pod(member).kin);
-    return !missing.contains(role) || kinds.try_emplace(role, kind).first->second == kind;
-  });
-}
-
-bool FillRoles(const State& state, const Gang& gang, std::span<const PodId> waiting) {
-  std::map<std::string_view, std::size_t> missing = MissingInRoles(state, gang);
-  if (missing.empty()) return true;
-  for (const PodId member : waiting) {
+  if (missing.empty()) return missing;
+  for (const PodId member : CouldStart(state, gang, waiting)) {
     const auto role = missing.find(RoleOf(state, member));
     if (role != missing.end() && --role->second == 0) missing.erase(role);
   }
-  return missing.empty();
+  return missing;
 }
 
 }  // namespace knx::engine

@@ -6,7 +6,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "cluster/state.h"
 
@@ -24,19 +23,10 @@ std::map<std::string_view, std::size_t> PlacedInRoles(const cluster::State& stat
 std::map<std::string_view, std::size_t> MissingInRoles(const cluster::State& state,
                                                        const cluster::Gang& gang);
 
-// Of members that wait those that roles miss, the first who came of each.
-std::vector<cluster::PodId> WantedByRoles(const cluster::State& state, const cluster::Gang& gang,
-                                          std::span<const cluster::PodId> waiting);
-// With as many of the others as it takes to be so many. All of them where roles miss nobody.
-std::vector<cluster::PodId> WantedInAll(const cluster::State& state, const cluster::Gang& gang,
-                                        std::span<const cluster::PodId> waiting,
-                                        std::size_t needed);
-// Whether it makes no difference who of those that wait starts in a role.
-bool AreAlikeInRoles(const cluster::State& state, const cluster::Gang& gang,
-                     std::span<const cluster::PodId> waiting);
-
-// Whether those that wait are enough for every role.
-bool FillRoles(const cluster::State& state, const cluster::Gang& gang,
-               std::span<const cluster::PodId> waiting);
+// How many more of each role would have to come: those that miss some even with all who wait and
+// could start, which of a sub-group that cannot become whole nobody can.
+std::map<std::string_view, std::size_t> MissingInRoles(const cluster::State& state,
+                                                       const cluster::Gang& gang,
+                                                       std::span<const cluster::PodId> waiting);
 
 }  // namespace knx::engine

@@ -8,12 +8,13 @@ namespace knx::engine {
 using cluster::NodeRow;
 using cluster::PodId;
 
-GangSearch::Found GangSearch::Find(std::span<const Member> members, const GangCount& count,
-                                   std::size_t needed, std::size_t most_evaluations) {
-  members_ = members;
+GangSearch::Found GangSearch::Find(std::span<const SearchOrder::Kinded> members,
+                                   const GangCount& count, const GangGoal& goal,
+                                   std::size_t most_evaluations) {
+  order_.emplace(members, goal);
+  goal_ = goal;
   kinds_ = count.kinds();
-  needed_ = needed;
-  evaluations_ = 0;
+  evaluations_ = looks_ = 0;
   most_evaluations_ = most_evaluations;
   const auto all = [this](auto property) {
     return std::all_of(kinds_.begin(), kinds_.end(), property);
@@ -24,12 +25,13 @@ GangSearch::Found GangSearch::Find(std::span<const Member> members, const GangCo
           all([](const GangCount::Kind& kind) { return kind.room.rejections_last; });
   OrderNodes();
   places_.clear();
+  if (order_->size() == 0) return {{}, 0, true};
   steps_.assign(1, {});
-  while (!steps_.empty() && evaluations_ < most_evaluations_) {
+  while (!steps_.empty() && may_go_on()) {
     Step& step = steps_.back();
     TakeBack(step);
     if (!step.left_out && PlaceNext(step)) {
-      if (places_.size() >= needed_) break;
+      if (goal_->reached()) break;
       StepOn();
       continue;
     }
@@ -37,7 +39,7 @@ GangSearch::Found GangSearch::Find(std::span<const Member> members, const GangCo
     if (!first_time || !StepOn()) steps_.pop_back();
   }
   Found found{{}, evaluations_, sure_ && steps_.empty()};
-  const bool enough = places_.size() >= needed_;
+  const bool enough = goal_->reached() && !places_.empty();
   if (enough) found.places = places_;
   for (; !steps_.empty(); steps_.pop_back()) {
     Step& step = steps_.back();
@@ -77,9 +79,10 @@ void GangSearch::OrderNodes() {
 }
 
 bool GangSearch::PlaceNext(Step& step) {
-  const auto [pod, kind] = members_[step.member];
-  while (step.next_node < nodes_.size() && evaluations_ < most_evaluations_) {
+  const auto [pod, kind] = order_->at(step.member);
+  while (step.next_node < nodes_.size() && may_go_on()) {
     const std::size_t node = step.next_node++;
+    ++looks_;
     const NodeRow row = nodes_[node];
     if (!open_[kind][node] || RoomOn(state_, row, kinds_[kind].room.takes) == 0) continue;
     if (plain_ && IsLikeTried(step, node)) continue;
@@ -99,6 +102,7 @@ bool GangSearch::Take(PodId pod, NodeRow row, Step& step) {
   }
   step.mark = mark;
   places_.emplace_back(pod, row);
+  goal_->Follow(places_);
   return true;
 }
 
@@ -127,20 +131,17 @@ void GangSearch::TakeBack(Step& step) {
   state_.Rollback(*step.mark);
   step.mark.reset();
   places_.pop_back();
+  goal_->Follow(places_);
 }
 
 bool GangSearch::StepOn() {
   const Step last = steps_.back();
-  const std::size_t kind = members_[last.member].second;
   Step step;
-  step.member = last.member + 1;
-  // Members of a kind are alike: without one of them means without those after it, and with them
-  // the later ones need not look where the earlier ones were tried in vain.
-  while (last.left_out && step.member < members_.size() && members_[step.member].second == kind) {
-    ++step.member;
-  }
-  if (places_.size() + members_.size() - step.member < needed_) return false;
-  if (!last.left_out && members_[step.member].second == kind) {
+  step.member = order_->After(last.member, last.left_out, *goal_);
+  if (step.member == SearchOrder::kEnd) return false;
+  // Members of a kind are alike: the later ones need not look where the earlier ones were tried in
+  // vain.
+  if (!last.left_out && order_->at(step.member).second == order_->at(last.member).second) {
     step.first_node = step.next_node = last.next_node - 1;
   }
   steps_.push_back(step);

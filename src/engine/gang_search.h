@@ -12,7 +12,9 @@
 
 #include "cluster/state.h"
 #include "engine/gang_count.h"
+#include "engine/gang_goal.h"
 #include "engine/gang_planner.h"
+#include "engine/search_order.h"
 
 namespace knx::engine {
 
@@ -24,17 +26,15 @@ class GangSearch {
   GangSearch(cluster::State& state, Fits fits, GangPlanner::Reserve reserve)
       : state_(state), fits_(std::move(fits)), reserve_(std::move(reserve)) {}
 
-  // A member, and the position of its kind in the count.
-  using Member = std::pair<cluster::PodId, std::size_t>;
   struct Found {
     // They have taken their room. Empty: no way was found.
     std::vector<std::pair<cluster::PodId, cluster::NodeRow>> places;
     std::size_t evaluations = 0;
     bool all_tried = false;  // and there is no other way
   };
-  // Places for so many of the members. Members of one kind stand together.
-  Found Find(std::span<const Member> members, const GangCount& count, std::size_t needed,
-             std::size_t most_evaluations);
+  // Places for members that reach the goal; who they are, and of which kinds of the count.
+  Found Find(std::span<const SearchOrder::Kinded> members, const GangCount& count,
+             const GangGoal& goal, std::size_t most_evaluations);
 
  private:
   // One member, and how far its possibilities have been tried.
@@ -54,19 +54,26 @@ class GangSearch {
   void TakeBack(Step& step);
   // What follows when a member has its place, or is left out; false: nothing does.
   bool StepOn();
+  [[nodiscard]] bool may_go_on() const {
+    return evaluations_ < most_evaluations_ && looks_ < kLooksPerEvaluation * most_evaluations_;
+  }
+
+  // Nodes that are passed over because they are full cost little, but not nothing.
+  static constexpr std::size_t kLooksPerEvaluation = 1000;
 
   cluster::State& state_;
   Fits fits_;
   GangPlanner::Reserve reserve_;
 
   // Of one search.
-  std::span<const Member> members_;
+  std::optional<SearchOrder> order_;
+  std::optional<GangGoal> goal_;
   std::span<const GangCount::Kind> kinds_;
   std::vector<cluster::NodeRow> nodes_;  // where anybody could go, those with least room first
   std::vector<std::vector<bool>> open_;  // by kind, by position in nodes_
   std::vector<Step> steps_;
   std::vector<std::pair<cluster::PodId, cluster::NodeRow>> places_;
-  std::size_t needed_ = 0, evaluations_ = 0, most_evaluations_ = 0;
+  std::size_t evaluations_ = 0, most_evaluations_ = 0, looks_ = 0;
   bool sure_ = false;   // what was tried in vain is in vain in any other order
   bool plain_ = false;  // nodes that are open to the same kinds and have the same left are alike
 };

@@ -1,8 +1,6 @@
 #include "engine/plugin_judge.h"
 
 #include "base/check.h"
-#include "engine/gang_roles.h"
-#include "engine/sub_groups.h"
 
 namespace knx::engine {
 
@@ -130,9 +128,7 @@ std::string PluginJudge::GateReason(cluster::PodId pod) const {
   const cluster::Gang& gang = state_.gangs().Get(membership.id);
   const std::size_t known = gang.placed + gang.finished + waiting->ready.size();
   const bool enough = known >= static_cast<std::size_t>(gang.minimum);
-  const bool in_parts =
-      FillRoles(state_, gang, waiting->ready) && FillSubGroups(state_, gang, waiting->ready);
-  if (enough && in_parts) return {};
+  if (enough && GangBook::FillParts(state_, membership.id, *waiting)) return {};
   return WhatIsMissing(state_, membership.id, *waiting);
 }
 

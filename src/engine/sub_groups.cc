@@ -1,6 +1,7 @@
 #include "engine/sub_groups.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace knx::engine {
 
@@ -51,46 +52,63 @@ SubGroups SubGroupsOf(const State& state, const Gang& gang, std::span<const PodI
   return groups;
 }
 
-std::size_t MissingOf(std::string_view kind, std::int32_t wanted, const SubGroups& groups) {
-  const auto counts = [&](const SubGroup& group) { return group.kind == kind && group.whole(); };
-  const auto whole = std::count_if(groups.all.begin(), groups.all.end(), counts);
-  return static_cast<std::size_t>(std::max<std::int64_t>(wanted - whole, 0));
-}
-
 namespace {
 
-// Those of a kind that are not whole, which miss the fewest first.
-std::vector<const SubGroup*> NotWhole(std::string_view kind, const SubGroups& groups) {
-  std::vector<const SubGroup*> out;
+// A kind of which so many sub-groups must start, and what it has.
+struct SubGroupKind {
+  std::int64_t missing = 0;            // below zero: more are whole than must
+  std::vector<std::size_t> not_whole;  // how many members each of those misses
+};
+
+std::map<std::string_view, SubGroupKind> KindsOf(const Gang& gang, const SubGroups& groups) {
+  std::map<std::string_view, SubGroupKind> kinds;
+  for (const auto& [name, wanted] : MinSubGroups(gang)) kinds[name].missing = wanted;
   for (const SubGroup& group : groups.all) {
-    if (group.kind == kind && !group.whole()) out.push_back(&group);
+    const auto kind = kinds.find(group.kind);
+    if (kind == kinds.end()) continue;
+    if (group.whole()) {
+      --kind->second.missing;
+    } else {
+      kind->second.not_whole.push_back(group.missing());
+    }
   }
-  std::stable_sort(out.begin(), out.end(), [](const SubGroup* a, const SubGroup* b) {
-    return a->missing() < b->missing();
-  });
-  return out;
+  return kinds;
 }
 
 }  // namespace
 
 std::size_t MissingSubGroups(const Gang& gang, const SubGroups& groups) {
-  std::size_t missing = 0;
-  for (const auto& [kind, wanted] : MinSubGroups(gang)) missing += MissingOf(kind, wanted, groups);
-  return missing;
+  std::int64_t missing = 0;
+  for (const auto& [name, kind] : KindsOf(gang, groups)) {
+    missing += std::max<std::int64_t>(kind.missing, 0);
+  }
+  return static_cast<std::size_t>(missing);
 }
 
 std::size_t LeastForSubGroups(const Gang& gang, const SubGroups& groups) {
   std::size_t least = 0;
-  for (const auto& [kind, wanted] : MinSubGroups(gang)) {
-    std::size_t missing = MissingOf(kind, wanted, groups);
-    for (const SubGroup* const group : NotWhole(kind, groups)) {
-      if (missing == 0) break;
-      least += group->missing();
-      --missing;
-    }
-    least += missing;  // of sub-groups of which nobody has been seen: one pod at the least
+  for (const auto& [name, kind] : KindsOf(gang, groups)) {
+    if (kind.missing <= 0) continue;
+    std::vector<std::size_t> sizes = kind.not_whole;
+    std::sort(sizes.begin(), sizes.end());
+    const auto missing = static_cast<std::size_t>(kind.missing);
+    for (std::size_t i = 0; i < std::min(sizes.size(), missing); ++i) least += sizes[i];
+    // Of sub-groups of which nobody has been seen: one pod at the least.
+    least += missing - std::min(sizes.size(), missing);
   }
   return least;
+}
+
+std::vector<PodId> CouldStart(const State& state, const Gang& gang,
+                              std::span<const PodId> waiting) {
+  SubGroups groups = SubGroupsOf(state, gang, waiting);
+  std::vector<PodId> could = std::move(groups.loose);
+  for (const SubGroup& group : groups.all) {
+    if (group.can_be_whole()) {
+      could.insert(could.end(), group.waiting.begin(), group.waiting.end());
+    }
+  }
+  return could;
 }
 
 bool FillSubGroups(const State& state, const Gang& gang, std::span<const PodId> waiting) {
@@ -105,43 +123,6 @@ bool FillSubGroups(const State& state, const Gang& gang, std::span<const PodId> 
   const auto minimum = static_cast<std::size_t>(gang.minimum);
   return could_start > 0 && gang.placed + gang.finished + could_start >= minimum &&
          MissingSubGroups(gang, groups) == 0;
-}
-
-std::vector<PodId> WantedBySubGroups(const State& state, const Gang& gang,
-                                     std::span<const PodId> waiting, std::size_t needed) {
-  SubGroups groups = SubGroupsOf(state, gang, waiting);
-  std::vector<PodId> wanted;
-  const auto take = [&wanted](std::vector<PodId>& from, std::size_t count) {
-    const auto end = from.begin() + static_cast<std::ptrdiff_t>(std::min(count, from.size()));
-    wanted.insert(wanted.end(), from.begin(), end);
-    from.erase(from.begin(), end);
-  };
-  const auto make_whole = [&](const SubGroup& found) {
-    SubGroup& group = groups.all[static_cast<std::size_t>(&found - groups.all.data())];
-    const std::size_t missing = group.missing();
-    group.placed += missing;
-    take(group.waiting, missing);
-  };
-  for (const auto& [kind, count] : MinSubGroups(gang)) {
-    std::size_t missing = MissingOf(kind, count, groups);
-    for (const SubGroup* const group : NotWhole(kind, groups)) {
-      if (missing == 0) break;
-      if (!group->can_be_whole()) continue;
-      make_whole(*group);
-      --missing;
-    }
-  }
-  const auto enough = [&] { return wanted.size() >= needed; };
-  if (!enough()) take(groups.loose, needed - wanted.size());
-  for (SubGroup& group : groups.all) {
-    if (group.whole() && !enough()) take(group.waiting, needed - wanted.size());
-  }
-  for (SubGroup& group : groups.all) {
-    if (group.whole() || enough() || !group.can_be_whole()) continue;
-    make_whole(group);
-    if (!enough()) take(group.waiting, needed - wanted.size());
-  }
-  return wanted;
 }
 
 std::vector<std::string_view> SubGroupsBrokenBy(const State& state, cluster::GangId id,

@@ -41,8 +41,7 @@ struct SubGroups {
 SubGroups SubGroupsOf(const cluster::State& state, const cluster::Gang& gang,
                       std::span<const cluster::PodId> waiting = {});
 
-// How many more sub-groups have to become whole, of one kind of which so many must; and of all.
-std::size_t MissingOf(std::string_view kind, std::int32_t wanted, const SubGroups& groups);
+// How many more sub-groups have to become whole.
 std::size_t MissingSubGroups(const cluster::Gang& gang, const SubGroups& groups);
 // How many more members that takes at the least.
 std::size_t LeastForSubGroups(const cluster::Gang& gang, const SubGroups& groups);
@@ -50,12 +49,9 @@ std::size_t LeastForSubGroups(const cluster::Gang& gang, const SubGroups& groups
 bool FillSubGroups(const cluster::State& state, const cluster::Gang& gang,
                    std::span<const cluster::PodId> waiting);
 
-// Of members that wait some whose start gives the gang what it needs: of the sub-groups that miss
-// the fewest as many members as make them whole, and others until they are so many.
-std::vector<cluster::PodId> WantedBySubGroups(const cluster::State& state,
-                                              const cluster::Gang& gang,
-                                              std::span<const cluster::PodId> waiting,
-                                              std::size_t needed);
+// Those of them who could: who is in no sub-group, or in one that can become whole.
+std::vector<cluster::PodId> CouldStart(const cluster::State& state, const cluster::Gang& gang,
+                                       std::span<const cluster::PodId> waiting);
 
 // Sub-groups that are whole and would not be without these pods.
 std::vector<std::string_view> SubGroupsBrokenBy(const cluster::State& state, cluster::GangId id,

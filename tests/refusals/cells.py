@@ -23,19 +23,37 @@ def make_cell(rng, name, most_nodes):
         cell.key = "rack"
         for kind in kinds:
             kind.together = "rack"
-    if len(kinds) == 1 and rng.random() < 0.25:
+    # Who would rather be near its like is counted otherwise where others may be its like.
+    if not any(kind.affinity for kind in kinds) and rng.random() < 0.25:
+        _give_roles(rng, cell)
+    if rng.random() < 0.25:
         _divide(rng, cell)
     return cell
 
 
+def _give_roles(rng, cell):
+    """What members are, and of some of that how many must start."""
+    cell.roles = [rng.choice(["ps", "worker", "worker", ""]) for _ in cell.members()]
+    for role in ("ps", "worker"):
+        there = cell.roles.count(role)
+        if there > 0 and rng.random() < 0.8:
+            cell.role_minimums[role] = rng.randint(1, there)
+
+
 def _divide(rng, cell):
-    """Sub-groups for a gang of one kind, a few members perhaps in none."""
-    left = cell.kinds[0].members - rng.choice([0, 0, 1])
-    while left > 0 and len(cell.sub_groups) < 8:
-        members = min(left, rng.randint(1, 4))
-        cell.sub_groups.append((members, rng.randint(max(members - 1, 1), members)))
-        left -= members
-    cell.min_sub_groups = rng.randint(0, len(cell.sub_groups))
+    """Sub-groups, a few members perhaps in none."""
+    members = list(range(len(cell.members())))
+    if len(cell.kinds) > 1 or cell.role_minimums:
+        rng.shuffle(members)
+    left = len(members) - rng.choice([0, 0, 1])
+    cell.parts = [None] * len(members)
+    while left > 0 and len(cell.wholes) < 8:
+        size = min(left, rng.randint(1, 4))
+        for _ in range(size):
+            cell.parts[members.pop()] = len(cell.wholes)
+        cell.wholes.append(rng.randint(max(size - 1, 1), size))
+        left -= size
+    cell.min_sub_groups = rng.randint(0, len(cell.wholes))
 
 
 def _make_node(rng, name):
@@ -130,15 +148,6 @@ def _pod(name, labels, spec):
     return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
 
 
-def sub_group_of(cell, number):
-    """The position of the sub-group of a member; None: it is in none."""
-    for position, (members, _) in enumerate(cell.sub_groups):
-        if number < members:
-            return position
-        number -= members
-    return None
-
-
 def _member(cell, kind, index, number):
     labels = {
         f"{LABELS}/name": cell.name,
@@ -161,7 +170,12 @@ def _member(cell, kind, index, number):
         labels[f"{LABELS}/topology-key"] = cell.key
     if cell.min_sub_groups > 0:
         labels[f"{LABELS}/min-sub-groups"] = str(cell.min_sub_groups)
-    if (part := sub_group_of(cell, number)) is not None:
+    _, role, part = cell.members()[number]
+    if part is not None:
         labels[f"{LABELS}/sub-group"] = f"part-{part}"
-        labels[f"{LABELS}/sub-group-min-available"] = str(cell.sub_groups[part][1])
+        labels[f"{LABELS}/sub-group-min-available"] = str(cell.wholes[part])
+    if role:
+        labels[f"{LABELS}/role"] = role
+    if role in cell.role_minimums:
+        labels[f"{LABELS}/role-min-available"] = str(cell.role_minimums[role])
     return _pod(f"{cell.name}-m{number:03}", labels, spec)

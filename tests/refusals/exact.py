@@ -4,8 +4,10 @@ A cell is a small cluster: nodes with what is left on them, and one gang whose m
 equal pods. All amounts are whole numbers.
 """
 
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import product
 from math import gcd
 
 
@@ -39,30 +41,83 @@ class Cell:
     kinds: list
     needed: int
     key: str = ""  # all kinds together in one domain of this label
-    # Parts that start whole or not at all: how many members each has, and how many make it whole.
-    # Members of the only kind are in them in that order; who is left is in none.
-    sub_groups: list = field(default_factory=list)
+    # By member, who are counted kind by kind: what it is, and the position of the part of the gang
+    # that it is in. Nothing: nobody is anything, or in any.
+    roles: list = field(default_factory=list)
+    parts: list = field(default_factory=list)
+    role_minimums: dict = field(default_factory=dict)  # how many of each role must start
+    # Parts start whole or not at all: how many members make each whole, and how many parts must.
+    wholes: list = field(default_factory=list)
     min_sub_groups: int = 0
 
     @property
     def least(self):
         """How many members have to be placed at the least."""
-        sizes = sorted(whole for _, whole in self.sub_groups)
-        return max(self.needed, sum(sizes[: self.min_sub_groups]))
+        in_parts = sum(sorted(self.wholes)[: self.min_sub_groups])
+        return max(self.needed, in_parts, sum(self.role_minimums.values()))
 
-    def can_start_with(self, most):
-        """Whether the gang can start if so many members, whoever they are, can be placed."""
-        if not self.sub_groups:
-            return most >= self.needed
-        loose = sum(kind.members for kind in self.kinds) - sum(m for m, _ in self.sub_groups)
-        for chosen in range(1 << len(self.sub_groups)):
-            parts = [part for i, part in enumerate(self.sub_groups) if chosen >> i & 1]
-            fewest = sum(whole for _, whole in parts)
-            largest = sum(members for members, _ in parts) + loose
-            if len(parts) >= self.min_sub_groups and fewest <= most:
-                if min(largest, most) >= max(self.needed, 1):
-                    return True
-        return False
+    @property
+    def choosy(self):
+        """Who starts makes a difference, beside how many do."""
+        return bool(self.role_minimums or self.wholes)
+
+    def members(self):
+        """Of every member its kind, its role and its part."""
+        kinds = [i for i, kind in enumerate(self.kinds) for _ in range(kind.members)]
+        roles = self.roles or [""] * len(kinds)
+        parts = self.parts or [None] * len(kinds)
+        return list(zip(kinds, roles, parts))
+
+    def of_role(self, role):
+        """The cell as if nobody but who has the role had to be placed."""
+        return self.with_members(Counter(k for k, r, _ in self.members() if r == role))
+
+    def of_roles(self):
+        """The same for as few as all roles need, whose members are alike."""
+        counts = Counter()
+        for role, minimum in self.role_minimums.items():
+            kinds = {k for k, r, _ in self.members() if r == role}
+            assert len(kinds) == 1, "members of a role are of several kinds"
+            counts[kinds.pop()] += minimum
+        return self.with_members(counts)
+
+    def with_members(self, counts):
+        kinds = [replace(kind, members=counts[i]) for i, kind in enumerate(self.kinds) if counts[i]]
+        return replace(self, kinds=kinds, roles=[], parts=[], role_minimums={}, wholes=[])
+
+
+def choices_of_members(cell):
+    """How many of each kind some are that would be a start for the gang; every such choice."""
+    by_part = {}
+    for kind, role, part in cell.members():
+        by_part.setdefault(part, Counter())[(kind, role)] += 1
+    roles = sorted(cell.role_minimums)
+    # How many of each kind, how many of each role as far as they are needed, and whole parts.
+    states = {((0,) * len(cell.kinds), (0,) * len(roles), 0)}
+    for part, alike in by_part.items():
+        options = []
+        for counts in product(*(range(n + 1) for n in alike.values())):
+            if part is None or not any(counts) or sum(counts) >= cell.wholes[part]:
+                options.append(dict(zip(alike, counts)))
+        grown = set()
+        for kinds, of_roles, whole in states:
+            for option in options:
+                more = list(kinds)
+                roles_now = list(of_roles)
+                for (kind, role), count in option.items():
+                    more[kind] += count
+                    if role in cell.role_minimums:
+                        at = roles.index(role)
+                        roles_now[at] = min(roles_now[at] + count, cell.role_minimums[role])
+                starts = part is not None and any(option.values())
+                grown.add((tuple(more), tuple(roles_now), whole + starts))
+        states = grown
+    wanted = tuple(cell.role_minimums[role] for role in roles)
+    return {
+        kinds
+        for kinds, of_roles, whole in states
+        if sum(kinds) >= cell.needed and of_roles == wanted and whole >= cell.min_sub_groups
+    }
 
 
 def is_open(kind, node):
@@ -133,7 +188,10 @@ def recount(cell, resources, apart="", together=""):
 
 def can_be_placed(cell):
     """Whether the gang can start; tries every way."""
-    return any(cell.can_start_with(_most(cell, nodes)) for nodes in choices_of_nodes(cell))
+    if not cell.choosy:
+        return any(_most(cell, nodes) >= cell.needed for nodes in choices_of_nodes(cell))
+    wanted = choices_of_members(cell)
+    return any(wanted & _reachable(cell, nodes) for nodes in choices_of_nodes(cell))
 
 
 def choices_of_nodes(cell):
@@ -149,52 +207,74 @@ def choices_of_nodes(cell):
     return list(domains.values())
 
 
+def _on_node(kinds, resources, node, allowed):
+    """Every number of members of each kind that the node can hold beside each other."""
+    out = [((), tuple(node.free.get(r, 0) for r in resources))]
+    for i, kind in enumerate(kinds):
+        grown = []
+        for counts, left in out:
+            fit = [left[resources.index(r)] // n for r, n in kind.takes.items()]
+            limit = min([allowed[i]] + fit)
+            if not is_open(kind, node):
+                limit = 0
+            if kind.port or (kind.apart and kind.apart in node.labels):
+                limit = min(limit, 1)
+            for count in range(limit + 1):
+                used = [count * kind.takes.get(r, 0) for r in resources]
+                rest = tuple(have - use for have, use in zip(left, used))
+                grown.append((counts + (count,), rest))
+        out = grown
+    # All who want a port want the same one.
+    wants_port = [i for i, kind in enumerate(kinds) if kind.port]
+    return [counts for counts, _ in out if sum(counts[i] for i in wants_port) <= 1]
+
+
+def _with_domains(kinds, node, counts, taken):
+    """The domains that are taken then; None: one of them was before."""
+    domains = set(taken)
+    for i, kind in enumerate(kinds):
+        value = node.labels.get(kind.apart) if kind.apart else None
+        if not counts[i] or value is None:
+            continue
+        if (i, value) in domains:
+            return None
+        domains.add((i, value))
+    return frozenset(domains)
+
+
+def _reachable(cell, nodes):
+    """How many of each kind can be placed at once; every such choice."""
+    resources = sorted({r for kind in cell.kinds for r in kind.takes})
+    members = tuple(kind.members for kind in cell.kinds)
+    states = {(members, frozenset())}
+    for node in nodes:
+        grown = set()
+        for left, taken in states:
+            for counts in _on_node(cell.kinds, resources, node, left):
+                domains = _with_domains(cell.kinds, node, counts, taken)
+                if domains is not None:
+                    grown.add((tuple(a - b for a, b in zip(left, counts)), domains))
+        states = grown
+    return {tuple(a - b for a, b in zip(members, left)) for left, _ in states}
+
+
 def _most(cell, nodes):
     """The most members that can be placed at once."""
     resources = sorted({r for kind in cell.kinds for r in kind.takes})
     kinds = cell.kinds
-
-    def choices(node, free, allowed):
-        """Every number of members of each kind that the node can hold beside each other."""
-        out = [((), free)]
-        for i, kind in enumerate(kinds):
-            grown = []
-            for counts, left in out:
-                fit = [left[resources.index(r)] // n for r, n in kind.takes.items()]
-                limit = min([allowed[i]] + fit)
-                if not is_open(kind, node):
-                    limit = 0
-                if kind.port or (kind.apart and kind.apart in node.labels):
-                    limit = min(limit, 1)
-                for count in range(limit + 1):
-                    used = [count * kind.takes.get(r, 0) for r in resources]
-                    rest = tuple(have - use for have, use in zip(left, used))
-                    grown.append((counts + (count,), rest))
-            out = grown
-        # All who want a port want the same one.
-        wants_port = [i for i, kind in enumerate(kinds) if kind.port]
-        return [counts for counts, _ in out if sum(counts[i] for i in wants_port) <= 1]
 
     @lru_cache(maxsize=None)
     def best(index, left, taken):
         """The most members that the nodes from `index` on can hold of those that are left."""
         if index == len(nodes) or not any(left):
             return 0
-        node = nodes[index]
         most = 0
-        for counts in choices(node, tuple(node.free.get(r, 0) for r in resources), left):
-            domains = set(taken)
-            clash = False
-            for i, kind in enumerate(kinds):
-                value = node.labels.get(kind.apart) if kind.apart else None
-                if not counts[i] or value is None:
-                    continue
-                clash |= (i, value) in domains
-                domains.add((i, value))
-            if clash:
+        for counts in _on_node(kinds, resources, nodes[index], left):
+            domains = _with_domains(kinds, nodes[index], counts, taken)
+            if domains is None:
                 continue
             rest = tuple(a - b for a, b in zip(left, counts))
-            most = max(most, sum(counts) + best(index + 1, rest, frozenset(domains)))
+            most = max(most, sum(counts) + best(index + 1, rest, domains))
             if most == sum(left):
                 break
         return most

@@ -30,7 +30,8 @@ profiles:
 """
 
 REASON = re.compile(
-    r"Impossible now: at most (?P<most>\d+) fit"
+    r"Impossible now: at most (?P<most>\d+)"
+    r"(?: of (?:role (?P<role>\S+)|(?P<roles>those that its roles need)))? fit"
     r"(?: by (?P<by>[^\s,]+(?:, [^\s,]+)*?)(?P<all> together)?)?"
     r"(?:, one in each (?P<apart>\S+?))?(?: in one (?P<together>\S+?))?"
     r"(?P<nodes> on the nodes that come into question)?\.$")
@@ -67,30 +68,39 @@ def check_reason(cell, message):
         return None if NOT_FOUND.search(message) else "the message has no answer"
     most = int(stated["most"])
     resources = stated["by"].split(", ") if stated["by"] else []
-    again = exact.recount(cell, resources, stated["apart"] or "", stated["together"] or "")
+    counted, least = cell, cell.least
+    if stated["role"]:
+        counted, least = cell.of_role(stated["role"]), cell.role_minimums[stated["role"]]
+    elif stated["roles"]:
+        counted, least = cell.of_roles(), sum(cell.role_minimums.values())
+    again = exact.recount(counted, resources, stated["apart"] or "", stated["together"] or "")
     if again != most:
         return f"counted again it is {again}"
-    if most >= cell.least:
+    if most >= least:
         return f"{most} are enough"
     if len(cell.nodes) <= EXACT_UP_TO and exact.can_be_placed(cell):
         return "it can be placed"
     return None
 
 
-def check_sub_groups(cell, placed):
-    """What is there in parts."""
-    counts = [0] * len(cell.sub_groups)
+def check_parts(cell, placed):
+    """What is there in parts, and what is missing."""
+    of_parts, of_roles = [0] * len(cell.wholes), dict.fromkeys(cell.role_minimums, 0)
     for pod in placed:
-        part = cells.sub_group_of(cell, int(pod["name"].rpartition("-m")[2]))
+        _, role, part = cell.members()[int(pod["name"].rpartition("-m")[2])]
         if part is not None:
-            counts[part] += 1
-    whole = 0
-    for part, (_, minimum) in enumerate(cell.sub_groups):
-        if 0 < counts[part] < minimum:
-            return f"{counts[part]} of part {part} are placed, {minimum} must be"
-        whole += counts[part] >= minimum
+            of_parts[part] += 1
+        if role in of_roles:
+            of_roles[role] += 1
+    for part, minimum in enumerate(cell.wholes):
+        if 0 < of_parts[part] < minimum:
+            return f"{of_parts[part]} of part {part} are placed, {minimum} must be"
+    whole = sum(count > 0 for count in of_parts)
     if whole < cell.min_sub_groups:
         return f"{whole} sub-groups are whole, {cell.min_sub_groups} must be"
+    for role, minimum in cell.role_minimums.items():
+        if of_roles[role] < minimum:
+            return f"{of_roles[role]} of role {role} are placed, {minimum} must be"
     return None
 
 
@@ -100,7 +110,7 @@ def check_places(cell, pods):
     if 0 < len(placed) < cell.needed:
         return f"{len(placed)} are placed, {cell.needed} must be"
     labels = {node.name: node.labels for node in cell.nodes}
-    wrong = check_sub_groups(cell, placed)
+    wrong = check_parts(cell, placed)
     if placed and wrong:
         return wrong
     domains = {labels[pod["node"]].get(cell.key) for pod in placed}
