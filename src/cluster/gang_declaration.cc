@@ -180,11 +180,12 @@ void ReadSubGroup(const k8s::ObjectMeta& meta, GangDeclaration& gang) {
   }
 }
 
-// Who says how many pods make a sub-group whole need not say how many must start in all: as many as
-// the sub-groups have that must, if they are of a size. At least two in any case, of sub-groups
-// that start no single pod.
+// Who says how many sub-groups must start, or how many pods make one whole, need not say how many
+// must start in all: as many as the sub-groups have that must, if they are of a size. At least two
+// in any case, of sub-groups that start no single pod.
 void RaiseBySubGroups(bool said_in_all, GangDeclaration& gang) {
-  const std::int64_t whole = gang.sub_group_minimum;
+  // Without a size one pod is a whole sub-group.
+  const std::int64_t whole = std::max(gang.sub_group_minimum, gang.min_sub_groups > 0 ? 1 : 0);
   const std::int64_t all =
       std::min<std::int64_t>(whole * std::max(gang.min_sub_groups, 1), kMaxGangMinimum);
   const std::int64_t least = said_in_all ? std::min<std::int64_t>(whole, 2) : all;
@@ -230,8 +231,9 @@ std::optional<GangDeclaration> ReadGangDeclaration(const k8s::Pod& pod, Operator
     if (gang.problem.empty()) ReadSubGroup(pod.meta, gang);
     return gang;
   }
-  const bool says_minimum =
-      !minimums.empty() || SaidBy(pod.meta, names::kGangSubGroupMinAvailable).has_value();
+  const bool says_minimum = !minimums.empty() ||
+                            SaidBy(pod.meta, names::kGangSubGroupMinAvailable).has_value() ||
+                            SaidBy(pod.meta, names::kGangMinSubGroups).has_value();
   if (!says_minimum) return std::nullopt;
   if (gang.problem.empty()) ReadRole(pod.meta, gang);
   if (gang.problem.empty()) ReadSubGroup(pod.meta, gang);

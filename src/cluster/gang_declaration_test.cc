@@ -228,6 +228,9 @@ TEST(GangDeclaration, SubGroupsMayBeAllThatIsSaidOfMinimums) {
   EXPECT_EQ(read({{kOurs + "sub-group", "r1"}}), std::nullopt);
   EXPECT_EQ(read({{kOurs + "sub-group", "r1"}, {kOurs + "sub-group-min-available", "1"}}),
             std::nullopt);
+  EXPECT_EQ(read({{kOurs + "sub-group", "r1"}, {kOurs + "min-sub-groups", "3"}})->minimum, 3)
+      << "without a size one pod of each is enough";
+  EXPECT_EQ(read({{kOurs + "min-sub-groups", "1"}}), std::nullopt);
   Map wrong = whole;
   wrong.emplace_back(kOurs + "min-sub-groups", "some");
   EXPECT_EQ(read(wrong)->problem,
