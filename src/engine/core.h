@@ -41,11 +41,15 @@ namespace knx::engine {
 
 class Core {
  public:
+  using PodId = cluster::PodId;
+  using GangId = cluster::GangId;
+  using NodeRow = cluster::NodeRow;
+
   Core(EngineOptions options, std::vector<framework::Profile> profiles);
 
   void Handle(const Event& event, Time now);
   bool ScheduleOne(Time now);
-  [[nodiscard]] cluster::PodId decided() const { return decided_; }
+  [[nodiscard]] PodId decided() const { return decided_; }
   void Advance(Time now);
   [[nodiscard]] Time NextWake() const;
   [[nodiscard]] Time NextChange() const;
@@ -72,15 +76,15 @@ class Core {
   void OnNodeDeleted(const std::string& name, Time now);
   void OnPod(const k8s::Pod& pod, Time now);
   // Whether what is known of the pod says nothing any more of the one that is told of now.
-  [[nodiscard]] bool IsAnother(cluster::PodId id, const k8s::Pod& pod) const;
+  [[nodiscard]] bool IsAnother(PodId id, const k8s::Pod& pod) const;
   void OnNewPod(const k8s::Pod& pod, Time now);
-  void OnKnownPod(cluster::PodId id, const k8s::Pod& pod, Time now);
-  void OnBoundOutside(cluster::PodId id, cluster::NodeRow assumed_on, Time now);
-  void OnAssignedPodChanged(cluster::PodId id, const cluster::PodChange& change,
-                            const Departed& before, Time now);
-  void OnWaitingPodChanged(cluster::PodId id, const cluster::PodChange& change,
-                           const Departed& before, Time now);
-  void RemovePod(cluster::PodId id, Time now);
+  void OnKnownPod(PodId id, const k8s::Pod& pod, Time now);
+  void OnBoundOutside(PodId id, NodeRow assumed_on, Time now);
+  void OnAssignedPodChanged(PodId id, const cluster::PodChange& change, const Departed& before,
+                            Time now);
+  void OnWaitingPodChanged(PodId id, const cluster::PodChange& change, const Departed& before,
+                           Time now);
+  void RemovePod(PodId id, Time now);
   void OnObject(const k8s::Object& object, Time now);
   void OnObjectDeleted(const k8s::Object& object, Time now);
   // A namespace says something else about its pods, which may count for more or less now.
@@ -92,121 +96,115 @@ class Core {
     if (options_.observer != nullptr) options_.observer->OnEvent(kind);
   }
   // The pod is bound, as the API server says: is that too much for its node?
-  void NoteOvercommit(cluster::PodId id) const;
+  void NoteOvercommit(PodId id) const;
   // Somebody else put a pod on the node: ours on the way there may have no room any more.
-  void NoteCrowd(cluster::NodeRow row);
-  [[nodiscard]] bool IsCrowdedOut(cluster::PodId id, const Flight& flight) const;
-  [[nodiscard]] Departed Remember(cluster::PodId id) const;
+  void NoteCrowd(NodeRow row);
+  [[nodiscard]] bool IsCrowdedOut(PodId id, const Flight& flight) const;
+  [[nodiscard]] Departed Remember(PodId id) const;
   [[nodiscard]] framework::PodInEvent InEvent(const Departed& pod) const;
-  [[nodiscard]] framework::PodInEvent InEvent(cluster::PodId id) const;
+  [[nodiscard]] framework::PodInEvent InEvent(PodId id) const;
 
   // ---- core_cycle.cc, core_failing.cc: the way of a pod ----
-  void StartFlight(cluster::PodId id, cluster::NodeRow row, Time now);
-  bool Reserve(cluster::PodId id, cluster::NodeRow row, Time now);
+  void StartFlight(PodId id, NodeRow row, Time now);
+  bool Reserve(PodId id, NodeRow row, Time now);
   // Asks those who reserve something; `by`: who did not.
-  framework::Outcome AskReserve(const framework::Profile& profile, cluster::PodId id,
-                                cluster::NodeRow row, std::uint8_t& by);
-  void Unreserve(cluster::PodId id, cluster::NodeRow row, Time now);
+  framework::Outcome AskReserve(const framework::Profile& profile, PodId id, NodeRow row,
+                                std::uint8_t& by);
+  void Unreserve(PodId id, NodeRow row, Time now);
   // Goes on with a flight until it waits for something, fails or is over.
-  void Continue(cluster::PodId id, Time now);
-  // Asks the plugin whose turn it is; nullopt: the step is over. `answer`: the one it was waiting
-  // for.
-  std::optional<framework::StepResult> AskStep(cluster::PodId id, const framework::Answer* answer);
+  void Continue(PodId id, Time now);
+  // Asks the plugin whose turn it is; nullopt: the step is over. `answer`: that it waited for.
+  std::optional<framework::StepResult> AskStep(PodId id, const framework::Answer* answer);
   // False: the flight waits or failed.
-  bool ApplyStep(cluster::PodId id, const framework::StepResult& result, Time now);
-  void AwaitRecheck(cluster::PodId id, const framework::Recheck& recheck, Time now);
-  void Resume(cluster::PodId id, const framework::Answer& answer, Time now);
-  void AwaitStatus(cluster::PodId id, ActionId patch);
+  bool ApplyStep(PodId id, const framework::StepResult& result, Time now);
+  void AwaitRecheck(PodId id, const framework::Recheck& recheck, Time now);
+  void Resume(PodId id, const framework::Answer& answer, Time now);
+  void AwaitStatus(PodId id, ActionId patch);
   // The write of the pod's condition that nobody reported on yet; 0: there is none.
-  [[nodiscard]] ActionId StatusUnderWay(cluster::PodId id) const;
+  [[nodiscard]] ActionId StatusUnderWay(PodId id) const;
   // Everything before the binding is done.
-  void StartBinding(cluster::PodId id, Time now);
-  void SendBinding(cluster::PodId id, Time now);
+  void StartBinding(PodId id, Time now);
+  void SendBinding(PodId id, Time now);
   void OnActionFinished(const ActionFinished& finished, Time now);
   void OnAnswer(const QuestionAnswered& answered, Time now);
-  void OnBindingFinished(cluster::PodId id, const std::optional<std::string>& failure, Time now);
-  void EndFlight(cluster::PodId id);
+  void OnBindingFinished(PodId id, const std::optional<std::string>& failure, Time now);
+  void EndFlight(PodId id);
   // Ends the flight, gives back what the pod holds, and tells who might want it.
-  void GiveBackRoom(cluster::PodId id, Time now);
-  // The chosen node did not work out: gives the room back and queues the pod again. The next time,
-  // other nodes that are as good come first.
-  void NoteFailure(cluster::PodId id, cluster::NodeRow row);
-  [[nodiscard]] std::span<const cluster::NodeRow> FailedOn(cluster::PodId id) const;
-  void FailOnNode(cluster::PodId id, const FailedAttempt& attempt, const std::string& message,
-                  Time now);
-  // `nominate`: where room is being made; an invalid row takes a nomination back, nullopt leaves
-  // it.
-  void Fail(cluster::PodId id, const FailedAttempt& attempt, const std::string& message,
-            std::optional<cluster::NodeRow> nominate, Time now);
+  void GiveBackRoom(PodId id, Time now);
+  // The next time, other nodes that are as good come first.
+  void NoteFailure(PodId id, NodeRow row);
+  [[nodiscard]] std::span<const NodeRow> FailedOn(PodId id) const;
+  void FailOnNode(PodId id, const FailedAttempt& attempt, const std::string& message, Time now);
+  // `nominate`: where room is being made; an invalid row takes that back, nullopt leaves it.
+  void Fail(PodId id, const FailedAttempt& attempt, const std::string& message,
+            std::optional<NodeRow> nominate, Time now);
   // Writes the condition, unless it says so already.
-  void WriteCondition(cluster::PodId id, std::string_view reason, const std::string& message,
-                      std::optional<cluster::NodeRow> nominate, Time now);
+  void WriteCondition(PodId id, std::string_view reason, const std::string& message,
+                      std::optional<NodeRow> nominate, Time now);
   // The condition and an event, unless the condition says so already.
-  void ReportIfNew(cluster::PodId id, std::string_view reason, const std::string& message, Time now,
-                   std::optional<cluster::NodeRow> nominate = std::nullopt);
+  void ReportIfNew(PodId id, std::string_view reason, const std::string& message, Time now,
+                   std::optional<NodeRow> nominate = std::nullopt);
   // The nominated node to be written, if what is written is another; the state takes it over.
-  std::optional<std::string> Renominate(cluster::PodId id, cluster::NodeRow row, Time now);
+  std::optional<std::string> Renominate(PodId id, NodeRow row, Time now);
   void MeetDeadlines(Time now);
-  void TellAttempt(cluster::PodId id, AttemptResult result, std::string_view message) const;
+  void TellAttempt(PodId id, AttemptResult result, std::string_view message) const;
 
   // ---- core_gangs.cc, core_departures.cc: pods that start together ----
   // Invalid: it is a pod like any other, or of a profile that knows no gangs.
-  [[nodiscard]] cluster::GangId GangOf(cluster::PodId id) const;
+  [[nodiscard]] GangId GangOf(PodId id) const;
   // Waits, and is held back by nothing but its gang.
-  [[nodiscard]] bool IsReady(cluster::PodId id) const;
-  [[nodiscard]] bool HasEnough(cluster::GangId id, const WaitingGang& waiting) const;
+  [[nodiscard]] bool IsReady(PodId id) const;
+  [[nodiscard]] bool HasEnough(GangId id, const WaitingGang& waiting) const;
   // Whether one of its members is to stand for it in the queue.
-  [[nodiscard]] bool MayStand(cluster::GangId id, const WaitingGang& waiting) const;
-  void CloseGang(cluster::GangId id);
+  [[nodiscard]] bool MayStand(GangId id, const WaitingGang& waiting) const;
+  void CloseGang(GangId id);
   [[nodiscard]] std::optional<std::string> VerifyGangs() const;
   // Some of it have a place, and fewer than its minimum.
-  [[nodiscard]] bool IsIncomplete(cluster::GangId id) const;
+  [[nodiscard]] bool IsIncomplete(GangId id) const;
   // The grace of a gang that is found incomplete has begun before us.
   void OnListed(Time now);
   // Of the members that have a place; kNever: none has begun.
-  [[nodiscard]] Time FirstStart(cluster::GangId id) const;
+  [[nodiscard]] Time FirstStart(GangId id) const;
   // When the last of those that wait was made.
   [[nodiscard]] Time LastMade(const WaitingGang& waiting) const;
   [[nodiscard]] framework::GangArgs GangArgsOf(const cluster::Gang& gang) const;
   // Members that have yet to get a place so that the gang has its minimum.
-  [[nodiscard]] std::size_t NeededBy(cluster::GangId id) const;
+  [[nodiscard]] std::size_t NeededBy(GangId id) const;
   // The pod came, changed, or waits again. Nothing if it is no member of a gang.
-  void NoteMember(cluster::PodId id, Time now);
+  void NoteMember(PodId id, Time now);
   // Members have joined a gang that did not fit: it is tried again, after its back-off.
-  void TryAgainWith(cluster::GangId gang, Time now);
+  void TryAgainWith(GangId gang, Time now);
   // The pod does not wait as a member of that gang any more.
-  void ForgetMember(cluster::GangId gang, cluster::PodId id, Time now);
+  void ForgetMember(GangId gang, PodId id, Time now);
   // How many of it have finished may have changed. Nothing if it is none.
-  void RevisitGang(cluster::GangId gang, Time now);
+  void RevisitGang(GangId gang, Time now);
   // Who stands for it, and what is to be said, after anything changed.
-  void SettleGang(cluster::GangId id, Time now);
+  void SettleGang(GangId id, Time now);
   // Something has changed from which that follows: it is settled before anybody can see it.
-  void Touch(cluster::GangId id) {
+  void Touch(GangId id) {
     if (id.valid()) touched_.insert(id);
   }
   void SettleTouched(Time now);
   void Promote(WaitingGang& waiting, Time now);
-  void DecideGang(cluster::PodId id, cluster::GangId gang, Time now);
-  // core_gang_refusal.cc: of a plan without places, whether there are none, or others than were
-  // tried first; in the domain to which plans are confined at present, if they are.
+  void DecideGang(PodId id, GangId gang, Time now);
+  // core_gang_refusal.cc: whether there are no places where plans may be, or others than tried.
   void ConcludeHere(const Aspirants& who, GangPlanner& planner, GangPlan& plan);
   // The same where no one of them may be missing.
-  void ConcludeForAll(std::span<const cluster::PodId> comers, GangPlanner& planner, GangPlan& plan);
+  void ConcludeForAll(std::span<const PodId> comers, GangPlanner& planner, GangPlan& plan);
   // Whether a count shows that there is too little room for a role.
   bool CountRoles(const Aspirants& who, GangPlanner& planner, GangPlan& plan);
-  GangGoal::Places Search(std::span<const std::pair<cluster::PodId, std::size_t>> members,
+  GangGoal::Places Search(std::span<const std::pair<PodId, std::size_t>> members,
                           const GangCount& count, const GangGoal& goal, GangPlan& plan);
   // `together`: in one domain of a label. `with_others`: who may be placed at the same time.
-  [[nodiscard]] GangCount CountFor(std::span<const cluster::PodId> members,
-                                   std::vector<std::pair<cluster::PodId, std::size_t>>& by_kind,
+  [[nodiscard]] GangCount CountFor(std::span<const PodId> members,
+                                   std::vector<std::pair<PodId, std::size_t>>& by_kind,
                                    Symbol together = {}, bool with_others = false);
   [[nodiscard]] GangPlanner MakePlanner(GangPlanner::Place place = {});
   // ---- core_gang_planning.cc ----
   // Places for it as things stand; without, whether there are none.
-  GangPlan PlanNow(cluster::GangId gang, GangPlanner& planner);
+  GangPlan PlanNow(GangId gang, GangPlanner& planner);
   // For those that are there, and places for the others, unless nullptr.
-  GangPlan PlanInParts(cluster::PodId id, cluster::GangId gang, Reservation* executors,
-                       GangPlanner& planner);
+  GangPlan PlanInParts(PodId id, GangId gang, Reservation* executors, GangPlanner& planner);
   // What plans it where it is asked, which is anywhere or in one domain after the other.
   std::function<GangPlan()> PlanHere(const Aspirants& who, GangPlanner& planner);
   GangPlan PlanIn(const std::optional<GangDomains>& domains, const Aspirants& who,
@@ -217,17 +215,16 @@ class Core {
   void NameWhatIsScarce(const Aspirants& who, const GangDomains& domains, GangPlanner& planner,
                         GangPlan& plan);
   // What is known of a plan without places, for who explains it.
-  void Explain(std::span<const cluster::PodId> members, GangPlanner& planner, const GangPlan& plan,
+  void Explain(std::span<const PodId> members, GangPlanner& planner, const GangPlan& plan,
                GangInquiry& inquiry);
-  void RefuseGang(cluster::PodId id, cluster::GangId gang, const GangPlan& plan,
-                  const GangRoom& room, Time now);
-  using Nomination = std::function<std::optional<cluster::NodeRow>(cluster::PodId)>;
+  void RefuseGang(PodId id, GangId gang, const GangPlan& plan, const GangRoom& room, Time now);
+  using Nomination = std::function<std::optional<NodeRow>(PodId)>;
   // The members other than the one whose turn it was.
-  void TellOthers(cluster::PodId id, cluster::GangId gang, const GangRefusal& refusal,
-                  const Nomination& nomination, Time now);
+  void TellOthers(PodId id, GangId gang, const GangRefusal& refusal, const Nomination& nomination,
+                  Time now);
   // `begins`: the gang has too few without those that are planned.
-  void Depart(cluster::PodId id, cluster::GangId gang, const GangPlan& plan, bool begins, Time now);
-  void AwaitGang(cluster::PodId id, Time now);
+  void Depart(PodId id, GangId gang, const GangPlan& plan, bool begins, Time now);
+  void AwaitGang(PodId id, Time now);
   // True: something is still being written about one of them.
   bool AwaitStatuses(Departure& departure);
   void SendTogether(std::uint64_t number, Time now);
@@ -236,55 +233,52 @@ class Core {
   void CancelDeparture(std::uint64_t number, Time now);
   // Takes those back that were given a time for it and are not ready to be bound.
   void EndLateDepartures(Time now);
-  void PlanReports(cluster::GangId id, WaitingGang& waiting, bool missing, Time now);
+  void PlanReports(GangId id, WaitingGang& waiting, bool missing, Time now);
   void MakeReports(Time now);
-  void ReportIncomplete(cluster::GangId id, WaitingGang& waiting, Time now);
-  void TellGang(cluster::GangId id, GangOutcome outcome, std::size_t pods, Duration waited) const;
-  void CountBound(cluster::PodId id, Time now);
+  void ReportIncomplete(GangId id, WaitingGang& waiting, Time now);
+  void TellGang(GangId id, GangOutcome outcome, std::size_t pods, Duration waited) const;
+  void CountBound(PodId id, Time now);
 
   // ---- core_gang_preemption.cc: making room for them ----
   // Others are being evicted for it.
-  [[nodiscard]] bool MakesRoom(cluster::GangId id) const;
+  [[nodiscard]] bool MakesRoom(GangId id) const;
   // Pods that were evicted for it still stand where its members are to go, and are not overdue.
   // `id`: the member whose turn it is.
-  [[nodiscard]] bool RoomIsComing(cluster::PodId id, const WaitingGang& waiting, Time now);
+  [[nodiscard]] bool RoomIsComing(PodId id, const WaitingGang& waiting, Time now);
   // Who goes along with the victims of a single pod: the rest of gangs that they leave too small.
-  std::vector<cluster::PodId> RestOfGangs(cluster::PodId preemptor,
-                                          const std::vector<cluster::PodId>& victims);
-  GangRoom FindRoom(cluster::PodId id, cluster::GangId gang, GangPlanner& planner, Time now);
+  std::vector<PodId> RestOfGangs(PodId preemptor, const std::vector<PodId>& victims);
+  GangRoom FindRoom(PodId id, GangId gang, GangPlanner& planner, Time now);
   GangRoom FindRoomIn(const std::optional<GangDomains>& domains,
                       const std::function<GangRoom()>& find_here);
   // The same for a driver, with those that are there and, unless nullptr, places for the others.
-  GangRoom FindRoomInParts(cluster::PodId id, cluster::GangId gang, const Reservation* executors,
-                           Time now);
-  [[nodiscard]] bool MayMakeRoom(cluster::PodId id, const WaitingGang& waiting, Time now);
-  GangPreemptor MakePreemptor(cluster::PodId id, GangPlanner& planner, Time now);
+  GangRoom FindRoomInParts(PodId id, GangId gang, const Reservation* executors, Time now);
+  [[nodiscard]] bool MayMakeRoom(PodId id, const WaitingGang& waiting, Time now);
+  GangPreemptor MakePreemptor(PodId id, GangPlanner& planner, Time now);
   // Who judges where the pod, or what stands for one to come, may be.
-  [[nodiscard]] const framework::Profile& JudgeOf(cluster::PodId id);
+  [[nodiscard]] const framework::Profile& JudgeOf(PodId id);
   // Who has to go for which of the members.
-  [[nodiscard]] std::vector<std::pair<cluster::PodId, Placement>> Shares(const GangRoom& room);
+  [[nodiscard]] std::vector<std::pair<PodId, Placement>> Shares(const GangRoom& room);
 
   // ---- core_backfill.cc: keeping room for who waits ----
   // If a profile has it.
   void SwitchOnBackfill();
-  [[nodiscard]] Waiter WaiterOf(cluster::PodId id, cluster::GangId gang);
+  [[nodiscard]] Waiter WaiterOf(PodId id, GangId gang);
   // nullopt: it does not wait any more.
-  [[nodiscard]] std::optional<Waiter> FindWaiter(cluster::PodId id, cluster::GangId gang);
+  [[nodiscard]] std::optional<Waiter> FindWaiter(PodId id, GangId gang);
   // The pod that waits, for itself or for the gang; invalid: nobody does any more.
-  [[nodiscard]] cluster::PodId WhoWaits(cluster::PodId id, cluster::GangId gang) const;
+  [[nodiscard]] PodId WhoWaits(PodId id, GangId gang) const;
   Backfill::Places PlanFor(const Waiter& waiter);
   Backfill::Places PlanMembers(const Waiter& waiter, GangPlanner& planner);
   Passing MayStart(const Waiter& waiter, const Backfill::Places& places, Time now);
   // Where the pod, for itself or for the gang that is being planned, delays nobody.
-  Placement PlaceBeside(Detour& detour, cluster::PodId pod);
+  Placement PlaceBeside(Detour& detour, PodId pod);
   // For who may not start at the best places, a pod not on `best`. Empty: nowhere.
-  Backfill::Places PlacesBeside(const Waiter& waiter, cluster::NodeRow best, Time now);
+  Backfill::Places PlacesBeside(const Waiter& waiter, NodeRow best, Time now);
   // Turns a place down that would break a promise, or promises a start to who has none.
-  void ConsiderPromises(cluster::PodId id, Placement& placement, Time now);
+  void ConsiderPromises(PodId id, Placement& placement, Time now);
   // `held`: it fits, and would break a promise.
-  GangPlan PlanGang(cluster::PodId id, cluster::GangId gang, GangPlanner& planner, bool& held,
-                    Time now);
-  void HoldGang(cluster::PodId id, cluster::GangId gang, const GangPlan& plan, Time now);
+  GangPlan PlanGang(PodId id, GangId gang, GangPlanner& planner, bool& held, Time now);
+  void HoldGang(PodId id, GangId gang, const GangPlan& plan, Time now);
   std::string PromiseText(const Waiter& waiter, Time now);
   void NoteStart(const Waiter& waiter, Passing passing, Time now);
   void TellBackfill(const Waiter& waiter, BackfillOutcome outcome, Duration late = {}) const;
@@ -295,19 +289,17 @@ class Core {
 
   // ---- core_gang_objects.cc: objects that say how many start together ----
   void OnGangObject(const k8s::Object& object, bool there, Time now);
-  void OnMinimumChanged(cluster::GangId id, std::int32_t before, Time now);
+  void OnMinimumChanged(GangId id, std::int32_t before, Time now);
   // Warns, once, of a waiting pod that says two things about its gang.
-  void NoteConflict(cluster::PodId id);
+  void NoteConflict(PodId id);
 
   // ---- core_group_conditions.cc: what their objects say of them ----
   void NoteGroupObject(const k8s::Object& object, bool there, Time now);
   // Its pods may have the places that they must have.
-  void NoteGroupStarted(cluster::GangId id, Time now);
+  void NoteGroupStarted(GangId id, Time now);
   void NoteStartedGroups(Time now);
-  // A member was refused; nothing if it is none of such a group, or if those have their places that
-  // must.
-  void NoteGroupRefused(cluster::PodId id, std::string_view reason, const std::string& message,
-                        Time now);
+  // A member was refused; nothing if its group has all that must start.
+  void NoteGroupRefused(PodId id, std::string_view reason, const std::string& message, Time now);
   // Nothing is written before somebody drives us: who only listens learns what others wrote.
   void WriteGroupConditions(Time now);
 
@@ -315,26 +307,25 @@ class Core {
   void OnReservation(const k8s::ResourceReservation& object, bool there, Time now);
   void RemoveReservation(const std::string& key, Time now);
   void EndReservation(Reservation& reservation, ReservationStage stage, Time now);
-  [[nodiscard]] BeneficiaryNames NamesOf(cluster::PodId id) const;
+  [[nodiscard]] BeneficiaryNames NamesOf(PodId id) const;
   // Those that the pod may use.
-  [[nodiscard]] std::vector<Reservation*> ReservationsFor(cluster::PodId id);
-  Loan Lend(std::span<const cluster::PodId> pods);
+  [[nodiscard]] std::vector<Reservation*> ReservationsFor(PodId id);
+  Loan Lend(std::span<const PodId> pods);
   void TakeBackLoan(const Loan& loan);
   // The plan stays: those who have a place by it use what is theirs, and the rest is held again.
-  void SettleLoan(const Loan& loan,
-                  std::span<const std::pair<cluster::PodId, cluster::NodeRow>> places, Time now);
-  Placement PlaceOne(cluster::PodId id, Time now);
+  void SettleLoan(const Loan& loan, std::span<const std::pair<PodId, NodeRow>> places, Time now);
+  Placement PlaceOne(PodId id, Time now);
   // The pod has a place on the node; invalid: it has none any more.
-  void Use(cluster::PodId id, cluster::NodeRow row, Time now);
-  void NoteUse(cluster::PodId id, Time now) {
+  void Use(PodId id, NodeRow row, Time now);
+  void NoteUse(PodId id, Time now) {
     if (!reservations_.empty()) Use(id, state_.pod(id).node, now);
   }
-  void StopUse(Reservation& reservation, cluster::PodId id);
+  void StopUse(Reservation& reservation, PodId id);
   void ResizeHold(Reservation::Place& place);
   void FreeHold(Reservation::Place& place, Time now);
   void DropHold(Reservation::Place& place, Time now);
   // Holds leave a node that has too little for what is on it.
-  void YieldHolds(cluster::NodeRow row, bool all = false);
+  void YieldHolds(NodeRow row, bool all = false);
   // Everything that is due of reservations: begins, ends, places, statuses.
   void SettleReservations(Time now);
   void SettleReservation(Reservation& reservation, bool moved, Time now);
@@ -350,104 +341,101 @@ class Core {
   [[nodiscard]] std::optional<std::string> VerifyDrivers() const;
 
   // ---- core_drivers.cc: gangs whose pods are made by one of them ----
-  void NoteDriver(cluster::PodId id, const k8s::Pod& pod);
-  void ForgetDriver(cluster::PodId id, Time now);
-  void RememberExecutors(cluster::GangId gang, const GangPlan& plan);
+  void NoteDriver(PodId id, const k8s::Pod& pod);
+  void ForgetDriver(PodId id, Time now);
+  void RememberExecutors(GangId gang, const GangPlan& plan);
   // What its driver uses, and whether it may be evicted.
-  void SettleDriver(cluster::GangId id, Time now);
-  // Places for so many that the driver has yet to make; nullptr: nobody knows what they are like,
-  // or they are reserved already. They have yet to be planned.
-  Reservation* MakeExecutorPlaces(cluster::GangId id, std::size_t count, Time since);
-  void DropExecutorPlaces(cluster::GangId id, Time now);
+  void SettleDriver(GangId id, Time now);
+  // For so many that it has yet to make, unplanned; nullptr: of unknown shape, or reserved already.
+  Reservation* MakeExecutorPlaces(GangId id, std::size_t count, Time since);
+  void DropExecutorPlaces(GangId id, Time now);
   // Those for which room was being made.
-  void DropUnheldPlaces(cluster::GangId id, Time now);
+  void DropUnheldPlaces(GangId id, Time now);
   // They are where they are to be.
   void HoldExecutorPlaces(const GangPlan& plan, Reservation& executors);
   // There is no room for all: where it is made, it is kept from others; otherwise nothing is kept.
-  void AwaitExecutorRoom(cluster::PodId id, cluster::GangId gang, Reservation& executors,
-                         const GangRoom& room, Time now);
+  void AwaitExecutorRoom(PodId id, GangId gang, Reservation& executors, const GangRoom& room,
+                         Time now);
   // Of the domain to which plans are confined at present, if they are.
-  GangPlan PlanBothHere(cluster::PodId id, cluster::GangId gang, Reservation* executors,
-                        GangPlanner& planner);
+  GangPlan PlanBothHere(PodId id, GangId gang, Reservation* executors, GangPlanner& planner);
   // False: there is no room for them, and none for the plan.
-  bool PlanExecutors(cluster::PodId id, Reservation& executors, GangPlan& plan);
+  bool PlanExecutors(PodId id, Reservation& executors, GangPlan& plan);
   // Where they have to be, because a driver that has to be with them is there; nullopt: anywhere.
   std::optional<Confines> DomainOfDriver(const Reservation& executors);
   // Those of drivers that run already, after a start.
   void KeepExecutorPlaces(Time now);
 
   // A pod that was popped.
-  void Decide(cluster::PodId id, Time now);
+  void Decide(PodId id, Time now);
   // Nothing more is to be done in this attempt: says why, and makes room if that was found.
-  void Refuse(cluster::PodId id, Placement placement, Time now);
+  void Refuse(PodId id, Placement placement, Time now);
 
   // ---- core_extenders.cc: asking extenders ----
   // False: no extender has a say about where the pod goes.
-  bool StartRound(cluster::PodId id, Time now);
-  void Restart(cluster::PodId id, Time now);
-  void Screen(cluster::PodId id, bool nominated_first, Time now);
-  void FilterNext(cluster::PodId id, Time now);
-  void AskForScores(cluster::PodId id, Time now);
-  void Choose(cluster::PodId id, Time now);
+  bool StartRound(PodId id, Time now);
+  void Restart(PodId id, Time now);
+  void Screen(PodId id, bool nominated_first, Time now);
+  void FilterNext(PodId id, Time now);
+  void AskForScores(PodId id, Time now);
+  void Choose(PodId id, Time now);
   // Nothing is left, or nothing was there from the beginning.
-  void RefuseRound(cluster::PodId id, Placement placement, Time now);
-  void AskAboutVictims(cluster::PodId id, Time now);
-  void Evict(cluster::PodId id, Time now);
-  void FailRound(cluster::PodId id, const std::string& message, Time now);
-  void Ask(cluster::PodId id, std::size_t extender, ExtenderVerb verb, Time now);
+  void RefuseRound(PodId id, Placement placement, Time now);
+  void AskAboutVictims(PodId id, Time now);
+  void Evict(PodId id, Time now);
+  void FailRound(PodId id, const std::string& message, Time now);
+  void Ask(PodId id, std::size_t extender, ExtenderVerb verb, Time now);
   void OnExtenderAnswer(const ExtenderAnswered& answered, Time now);
-  void OnFiltered(cluster::PodId id, const framework::Extender& extender,
-                  const ExtenderAnswer& answer, Time now);
-  void OnScored(cluster::PodId id, const framework::Extender& extender,
-                const ExtenderAnswer& answer, Time now);
-  void OnVictims(cluster::PodId id, const framework::Extender& extender,
-                 const ExtenderAnswer& answer, Time now);
-  // What is left of the candidates; an error: why the answer cannot be believed. nullopt: what was
-  // asked about has gone.
+  void OnFiltered(PodId id, const framework::Extender& extender, const ExtenderAnswer& answer,
+                  Time now);
+  void OnScored(PodId id, const framework::Extender& extender, const ExtenderAnswer& answer,
+                Time now);
+  void OnVictims(PodId id, const framework::Extender& extender, const ExtenderAnswer& answer,
+                 Time now);
+  // What is left of them; an error: why that cannot be believed. nullopt: who was asked about left.
   std::optional<Result<std::vector<Preemptor::Candidate>>> Believe(
       const ExtenderRound& round, const framework::Extender& extender,
       const ExtenderAnswer& answer) const;
-  [[nodiscard]] std::vector<cluster::NodeRow> RowsOf(const std::vector<std::string>& names) const;
+  [[nodiscard]] std::vector<NodeRow> RowsOf(const std::vector<std::string>& names) const;
   // The extender that binds the pod, if one does.
-  [[nodiscard]] std::optional<std::size_t> BinderOf(cluster::PodId id) const;
-  bool BindByExtender(cluster::PodId id, Time now);
+  [[nodiscard]] std::optional<std::size_t> BinderOf(PodId id) const;
+  bool BindByExtender(PodId id, Time now);
 
   // ---- core_gang_extenders.cc: asking extenders about members of gangs ----
-  void DecideAsking(cluster::PodId id, cluster::GangId gang, Time now);
-  [[nodiscard]] std::vector<std::string> NodesInQuestion(cluster::PodId member);
+  void DecideAsking(PodId id, GangId gang, Time now);
+  [[nodiscard]] std::vector<std::string> NodesInQuestion(PodId member);
   // nullptr: nobody has a say in where it goes, or nobody was asked.
-  [[nodiscard]] const GangRound::Kind* SaidAbout(cluster::PodId member);
+  [[nodiscard]] const GangRound::Kind* SaidAbout(PodId member);
   // The best place for a member, or what stands for one, in a plan.
-  Placement PlaceMember(cluster::PodId member);
-  [[nodiscard]] bool FitsOn(cluster::PodId member, cluster::NodeRow row);
-  [[nodiscard]] KindRoom RoomOf(cluster::PodId member, bool alone);
+  Placement PlaceMember(PodId member);
+  [[nodiscard]] bool FitsOn(PodId member, NodeRow row);
+  [[nodiscard]] KindRoom RoomOf(PodId member, bool alone);
 
   // ---- core_preemption.cc: making room ----
   // Before the pod goes back into the queue, and after.
-  void AnnouncePlan(cluster::PodId id, const Placement& placement, Time now);
-  void CarryOutPlan(cluster::PodId id, const Placement& placement, Time now);
+  void AnnouncePlan(PodId id, const Placement& placement, Time now);
+  void CarryOutPlan(PodId id, const Placement& placement, Time now);
   // Can be taken back in memory: it has a place and was not yet bound to it.
-  [[nodiscard]] bool CanBeTakenBack(cluster::PodId id) const;
-  void TakeBack(cluster::PodId victim, cluster::PodId preemptor, std::string_view plugin, Time now);
-  void ClearLowerNominations(cluster::PodId preemptor, cluster::NodeRow row, Time now);
+  [[nodiscard]] bool CanBeTakenBack(PodId id) const;
+  void TakeBack(PodId victim, PodId preemptor, std::string_view plugin, Time now);
+  void ClearLowerNominations(PodId preemptor, NodeRow row, Time now);
   void SendEvictions(Evictions::PlanId plan, Time now);
   void OnEvictionFinished(const ActionFinished& finished, Time now);
   void EndPlan(Evictions::PlanId plan, Time now);
   // A pod that may be one that was asked to go goes.
-  void OnLeaving(cluster::PodId id, Time now);
+  void OnLeaving(PodId id, Time now);
   // The same of one that was asked to; `answered`: the plan whose answer is being read goes on.
   void NoteGoing(const std::string& uid, std::optional<Evictions::PlanId> answered, Time now);
   // It has no time left: whoever is tried before it is gone is tried in vain.
-  [[nodiscard]] bool GoesInAMoment(cluster::PodId id, Time now) const;
-  void OnLastMoment(cluster::PodId id, Time now);
+  [[nodiscard]] bool GoesInAMoment(PodId id, Time now) const;
+  void OnLastMoment(PodId id, Time now);
   // All were asked to go: lets the plan end when they should have gone.
   void AwaitVictims(Evictions::PlanId id, Time now);
   // The pod needs no room any more.
-  void ForgetPlanFor(cluster::PodId id, Time now);
+  void ForgetPlanFor(PodId id, Time now);
   // Those stay whom no plan evicts any more, unless they go; who counts on their room looks again.
   void SpareThose(const std::vector<PodRef>& victims, Time now);
   // Room that was kept for a pod on a node is not kept any more.
-  void TellNominationGone(cluster::PodId id, cluster::NodeRow row, Time now);
+  void TellNominationGone(PodId id, NodeRow row, Time now);
 
   // ---- actions ----
   // Forgets the deadlines of what needs none any more.
@@ -460,17 +448,17 @@ class Core {
     actions_.push_back({++last_action_, std::move(what)});
     return last_action_;
   }
-  void EmitEvent(cluster::PodId id, bool warning, std::string_view reason, std::string_view action,
+  void EmitEvent(PodId id, bool warning, std::string_view reason, std::string_view action,
                  std::string note);
-  [[nodiscard]] PodRef RefTo(cluster::PodId id) const;
-  [[nodiscard]] const framework::Profile& ProfileOf(cluster::PodId id) {
+  [[nodiscard]] PodRef RefTo(PodId id) const;
+  [[nodiscard]] const framework::Profile& ProfileOf(PodId id) {
     return profiles_[judge_.ProfileOf(id)];
   }
-  [[nodiscard]] framework::PodView ViewOf(cluster::PodId id) const {
+  [[nodiscard]] framework::PodView ViewOf(PodId id) const {
     return {state_, state_.class_of(id), id};
   }
   // Waits for us to place it: unbound, not on its way, of one of our profiles.
-  [[nodiscard]] bool IsOurs(cluster::PodId id) const { return judge_.FindProfile(id).has_value(); }
+  [[nodiscard]] bool IsOurs(PodId id) const { return judge_.FindProfile(id).has_value(); }
 
   EngineOptions options_;
   std::vector<framework::Profile> profiles_;
@@ -480,33 +468,31 @@ class Core {
   Queue queue_;
   Placer placer_;
   std::unique_ptr<Backfill> backfill_;  // nullptr: no profile has it
-  absl::flat_hash_map<cluster::PodId, Flight> flights_;
-  absl::flat_hash_map<ActionId, cluster::PodId> awaited_;
-  // Bindings, evictions and statuses are all given the same time, so that the oldest is always in
-  // front; questions name their own.
+  absl::flat_hash_map<PodId, Flight> flights_;
+  absl::flat_hash_map<ActionId, PodId> awaited_;
+  // All but questions, which name their own: the oldest is always in front.
   std::deque<std::pair<Time, ActionId>> answer_deadlines_;
   std::set<std::pair<Time, ActionId>> question_deadlines_;
-  absl::flat_hash_map<cluster::PodId, ScheduledCondition> conditions_;
-  absl::flat_hash_map<ActionId, cluster::PodId> patches_;  // of conditions, not yet reported on
-  // Where a pod had a place and could not be bound, the last at the end. A row may be another node
-  // by now, which does no harm.
-  absl::flat_hash_map<cluster::PodId, std::vector<cluster::NodeRow>> failed_on_;
+  absl::flat_hash_map<PodId, ScheduledCondition> conditions_;
+  absl::flat_hash_map<ActionId, PodId> patches_;  // of conditions, not yet reported on
+  // Where a pod could not be bound, the last at the end; a row may be another node by now.
+  absl::flat_hash_map<PodId, std::vector<NodeRow>> failed_on_;
   Evictions evictions_;
   ExtenderRounds rounds_;
   GangExtenders gang_extenders_;
   Departures departures_;
-  std::map<cluster::GangId, GangBinding> gang_bindings_;
+  std::map<GangId, GangBinding> gang_bindings_;
   GroupConditions group_conditions_;
   ReservationBook reservations_;
   Drivers drivers_;
   DrivenGangs driven_;
-  std::set<cluster::GangId> touched_;
+  std::set<GangId> touched_;
   std::optional<std::size_t> reserving_;  // the profile that judges places
   bool reservations_due_ = false;         // something may have to be done about them
   bool holds_moved_ = false;              // holds had to leave their nodes
   bool listed_ = false;                   // all there is has been told once
   std::vector<Action> actions_;
-  cluster::PodId decided_;
+  PodId decided_;
   Time decided_at_;
   ActionId last_action_ = 0;
 };
