@@ -1,6 +1,7 @@
 #include "cmd/explain_command.h"
 
 #include <cstdint>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "cmd/json_writer.h"
 #include "cmd/text_files.h"
 #include "cmd/yaml_writer.h"
+#include "engine/backfill_times.h"
 #include "observe/explanation.h"
 
 namespace knx::cmd {
@@ -40,6 +42,62 @@ void PutList(DocumentWriter& out, std::string_view key, const std::vector<std::s
   out.EndList();
 }
 
+void PutTime(DocumentWriter& out, std::string_view key, std::optional<Time> time) {
+  out.Key(key);
+  time && *time < engine::kUnknownEnd ? out.Text(FormatTime(*time)) : out.Literal("null");
+}
+
+void WriteMembers(const observe::GangMembers& members, DocumentWriter& out) {
+  out.BeginMap();
+  PutCount(out, "all", members.all);
+  PutCount(out, "placed", members.placed);
+  PutCount(out, "binding", members.binding);
+  PutCount(out, "leaving", members.leaving);
+  PutCount(out, "finished", members.finished);
+  out.Key("minimum");
+  members.minimum ? out.Number(static_cast<std::int64_t>(*members.minimum)) : out.Literal("null");
+  PutBool(out, "asAWhole", members.as_a_whole);
+  out.Key("places");
+  out.BeginMap();
+  for (const auto& [node, count] : members.places) PutCount(out, node, count);
+  out.EndMap();
+  PutList(out, "waiting", members.waiting);
+  out.Key("heldBack");
+  out.BeginMap();
+  for (const auto& [name, why] : members.held) Put(out, name, why);
+  out.EndMap();
+  out.EndMap();
+}
+
+// What a pod and a gang have in common.
+void WriteWait(const engine::Wait& wait, DocumentWriter& out) {
+  PutTime(out, "promisedStart", wait.promised);
+  out.Key("heldBackFor");
+  if (wait.held_for) {
+    out.BeginMap();
+    Put(out, "what", wait.held_for->who);
+    PutTime(out, "start", wait.held_for->start);
+    PutCount(out, "others", wait.held_for->others);
+    out.EndMap();
+  } else {
+    out.Literal("null");
+  }
+  PutList(out, "askedToGo", wait.going);
+  PutCount(out, "moreNodes", wait.nodes);
+  Put(out, "like", wait.like);
+  PutList(out, "podsInTheWay", wait.pods);
+  out.Key("reservationsInTheWay");
+  out.BeginList();
+  for (const engine::Wait::Reserved& reserved : wait.reserved) {
+    out.BeginMap();
+    Put(out, "name", reserved.name);
+    Put(out, "for", reserved.whom);
+    PutTime(out, "ends", reserved.ends);
+    out.EndMap();
+  }
+  out.EndList();
+}
+
 void WriteGang(const engine::GangInquiry& gang, DocumentWriter& out) {
   out.BeginMap();
   PutCount(out, "minimum", gang.minimum);
@@ -57,9 +115,36 @@ void WriteGang(const engine::GangInquiry& gang, DocumentWriter& out) {
   out.BeginMap();
   for (const auto& domain : gang.domains) PutCount(out, domain.value, domain.most);
   out.EndMap();
-  PutCount(out, "moreNodes", gang.nodes);
-  Put(out, "like", gang.like);
-  PutList(out, "podsInTheWay", gang.pods);
+  out.Key("unplaced");
+  out.BeginList();
+  for (const engine::GangInquiry::Unplaced& kind : gang.unplaced) {
+    out.BeginMap();
+    Put(out, "example", kind.example);
+    PutCount(out, "members", kind.members);
+    Put(out, "reason", kind.why);
+    out.EndMap();
+  }
+  out.EndList();
+  WriteWait(gang, out);
+  out.EndMap();
+}
+
+void WritePod(const engine::PodInquiry& pod, DocumentWriter& out) {
+  out.BeginMap();
+  Put(out, "fitsOn", pod.asked.chosen);
+  WriteWait(pod, out);
+  out.Key("obstacles");
+  out.BeginList();
+  for (const engine::PodInquiry::Obstacle& obstacle : pod.obstacles) {
+    out.BeginMap();
+    Put(out, "node", obstacle.node);
+    out.Key("refusedBy");
+    out.BeginMap();
+    for (const auto& refusal : obstacle.by) PutList(out, refusal.plugin, refusal.reasons);
+    out.EndMap();
+    out.EndMap();
+  }
+  out.EndList();
   out.EndMap();
 }
 
@@ -67,10 +152,16 @@ void Write(const observe::Explanation& explanation, DocumentWriter& out) {
   out.BeginMap();
   Put(out, "kind", "Explanation");
   Put(out, "what", explanation.what);
+  PutList(out, "alsoOfThatName", explanation.others);
+  PutBool(out, "waits", explanation.waits());
   Put(out, "node", explanation.node);
   Put(out, "message", explanation.message);
+  out.Key("members");
+  explanation.members ? WriteMembers(*explanation.members, out) : out.Literal("null");
   out.Key("gang");
   explanation.gang ? WriteGang(*explanation.gang, out) : out.Literal("null");
+  out.Key("pod");
+  explanation.pod ? WritePod(*explanation.pod, out) : out.Literal("null");
   out.Key("refusals");
   out.BeginList();
   for (const observe::Explanation::Refusal& refusal : explanation.refusals) {

@@ -114,7 +114,8 @@ void AddExplain(CommandLine& line) {
   line.explain = line.app.add_subcommand(
       "explain", "say of a gang or a pod why it waits, and what would help");
   AddOption(line.explain, "NAME", line.explain_name, "",
-            "of the pod group or pod, e.g. train or team-a/train");
+            "of the pod group or pod, e.g. train, team-a/train, pod/team-a/train\n"
+            "or podgroup.scheduling.k8s.io/team-a/train");
   AddRun(line.explain, line.explain_options, line.output_form);
   line.explain->footer(
       "Runs the files as simulate does, and asks the scheduler at the end.\n\n"
@@ -171,8 +172,9 @@ knx::Result<int> Help(const CommandLine& line) {
 knx::Result<int> RunFiles(CommandLine& line, std::string_view command,
                           knx::cmd::SimulateOptions& options) {
   if (options.files.empty()) {
-    return knx::InvalidError(
-        fmt::format("kubenexus {0}: FILE is missing (see kubenexus help {0})", command));
+    const bool nameless = line.explain->parsed() && line.explain_name.empty();
+    return knx::InvalidError(fmt::format("kubenexus {0}: {1} missing (see kubenexus help {0})",
+                                         command, nameless ? "NAME and FILE are" : "FILE is"));
   }
   if (line.output_form == "json") {
     options.form = OutputForm::kJson;

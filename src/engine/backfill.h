@@ -105,6 +105,7 @@ class Backfill {
   const Promise* Refuse(const Waiter& waiter, Time now);
   // It fits, and is held back for the sake of a promise.
   void NoteHeld(const Waiter& waiter) { held_.insert(waiter.pod); }
+  [[nodiscard]] bool IsHeld(cluster::PodId pod) const { return held_.contains(pod); }
   [[nodiscard]] bool HoldsSomebody() const { return !held_.empty(); }
   // Those who were held back, once a promise has moved or gone: it may be their turn now.
   std::vector<cluster::PodId> TakeReleased();

@@ -28,7 +28,6 @@
 #include "engine/gang_domains.h"
 #include "engine/gang_extenders.h"
 #include "engine/gang_goal.h"
-#include "engine/gang_inquiry.h"
 #include "engine/gang_planner.h"
 #include "engine/gang_preemption.h"
 #include "engine/group_conditions.h"
@@ -64,12 +63,13 @@ class Core {
   [[nodiscard]] bool IsWanted(ActionId binding) const;
   [[nodiscard]] std::string WhyWaiting(std::string_view uid) const;
   [[nodiscard]] std::optional<Inquiry> Inquire(std::string_view uid);
-  [[nodiscard]] std::optional<GangInquiry> InquireGang(std::string_view uid);
   [[nodiscard]] std::optional<std::string> Verify() const;
   [[nodiscard]] std::optional<std::string> VerifyCaches();
   [[nodiscard]] Engine::Bytes bytes() const;
 
  private:
+  friend class Inquirer;
+
   // ---- core_events.cc: what happens outside ----
   void Dispatch(const Event& event, Time now);
   void OnNode(const k8s::Node& node, Time now);
@@ -214,9 +214,6 @@ class Core {
   bool CountInDomains(const Aspirants& who, Symbol key, GangPlanner& planner, GangPlan& plan);
   void NameWhatIsScarce(const Aspirants& who, const GangDomains& domains, GangPlanner& planner,
                         GangPlan& plan);
-  // What is known of a plan without places, for who explains it.
-  void Explain(std::span<const PodId> members, GangPlanner& planner, const GangPlan& plan,
-               GangInquiry& inquiry);
   void RefuseGang(PodId id, GangId gang, const GangPlan& plan, const GangRoom& room, Time now);
   using Nomination = std::function<std::optional<NodeRow>(PodId)>;
   // The members other than the one whose turn it was.

@@ -6,7 +6,6 @@
 
 #include "engine/core.h"
 #include "engine/demand_planner.h"
-#include "engine/gang_help.h"
 #include "engine/gang_roles.h"
 #include "engine/gang_search.h"
 
@@ -65,18 +64,6 @@ bool MayFit(const GangCount& count, std::size_t needed, GangPlan& plan) {
   plan.answer = GangAnswer::kImpossible;
   plan.bound = std::move(bound);
   return false;
-}
-
-// As if nobody else were there.
-void DisplaceAllBut(GangId gang, cluster::State& state) {
-  std::vector<PodId> all;
-  state.nodes().present().ForEach([&](std::uint32_t row) {
-    const auto pods = state.nodes().pods(NodeRow{row});
-    all.insert(all.end(), pods.begin(), pods.end());
-  });
-  for (const PodId pod : all) {
-    if (state.gang_of(pod) != gang) state.Displace(pod);
-  }
 }
 
 }  // namespace
@@ -173,96 +160,6 @@ bool Core::CountRoles(const Aspirants& who, GangPlanner& planner, GangPlan& plan
   }
   if (some_differ || missing.size() == 1) return false;
   return shows(fewest, fewest.size(), "those that its roles need");
-}
-
-// ---- explaining it ----
-
-std::optional<GangInquiry> Core::InquireGang(std::string_view uid) {
-  const PodId id = state_.pods().Find(uid);
-  if (!id.valid() || state_.pod(id).node.valid() || !IsOurs(id)) return std::nullopt;
-  const GangId gang = GangOf(id);
-  const WaitingGang* const waiting = gang.valid() ? gangs_.Find(gang) : nullptr;
-  if (waiting == nullptr) return std::nullopt;
-  const cluster::Gang& record = state_.gangs().Get(gang);
-  GangInquiry inquiry;
-  inquiry.name = GangName(state_, gang);
-  inquiry.minimum = static_cast<std::size_t>(record.minimum);
-  inquiry.placed = record.placed + record.finished;
-  inquiry.ready = waiting->ready.size();
-  inquiry.needed = NeededBy(gang);
-  inquiry.complete = HasEnough(gang, *waiting);
-  inquiry.message = WhyWaiting(uid);
-  if (!inquiry.complete) return inquiry;
-  const Loan loan = Lend(waiting->ready);
-  const auto mark = state_.Mark();
-  GangPlanner planner = MakePlanner();
-  const GangPlan plan = PlanNow(gang, planner);
-  inquiry.answer = plan.answer;
-  inquiry.fitting = plan.places.empty() ? plan.fitting : plan.places.size();
-  state_.Rollback(mark);
-  if (plan.places.empty()) {
-    inquiry.message = WhyRefused(state_, gang, inquiry.needed, plan);
-    Explain(waiting->ready, planner, plan, inquiry);
-  }
-  TakeBackLoan(loan);
-  return inquiry;
-}
-
-void Core::Explain(std::span<const PodId> members, GangPlanner& planner, const GangPlan& plan,
-                   GangInquiry& inquiry) {
-  const auto text = [this](Symbol symbol) { return std::string(state_.words().Text(symbol)); };
-  std::vector<cluster::ResourceId> scarce;
-  if (plan.bound) {
-    scarce = plan.bound->by;
-    inquiry.proof = Describe(state_, *plan.bound);
-    inquiry.most = plan.bound->most;
-    for (const cluster::ResourceId resource : scarce) {
-      inquiry.scarce.push_back(state_.resources().Name(resource));
-    }
-  }
-  const std::string& key = state_.gangs().Get(GangOf(members.front())).topology_key;
-  const auto domains =
-      DomainsFor(state_, {GangOf(members.front()), members, inquiry.needed}, planner);
-  std::optional<Placer::Confinement> confinement;
-  for (const GangPlan::Domain& domain : plan.domains) {
-    inquiry.together = key;
-    inquiry.domains.push_back({text(domain.value), domain.fitting});
-  }
-  // What helps is looked for where most fit already.
-  const auto is_best = [&](const Confines& one) { return one.value == plan.domains[0].value; };
-  if (!plan.domains.empty()) {
-    confinement.emplace(placer_, *std::find_if(domains->all.begin(), domains->all.end(), is_best));
-  }
-  std::vector<SearchOrder::Kinded> by_kind;
-  const GangCount count = CountFor(members, by_kind);
-  if (plan.domains.empty() && plan.bound && plan.bound->together.valid()) {
-    inquiry.together = text(plan.bound->together);
-    for (const GangCount::Domain& domain : count.ByDomain(plan.bound->together)) {
-      inquiry.domains.push_back({text(domain.value), domain.most});
-    }
-  }
-  if (inquiry.needed == 0) return;
-  GangHelpFinder finder(state_, planner, [this](PodId pod, NodeRow row) {
-    return placer_.Fits(ProfileOf(pod), pod, row);
-  });
-  std::vector<PodId> wanted(members.begin(), members.end());
-  std::size_t needed = inquiry.needed;
-  if (IsChoosy(state_.gangs().Get(GangOf(members.front())))) {
-    const GangId gang = GangOf(members.front());
-    wanted = DemandPlanner(state_, planner, {gang, members, needed}).Choose([&] {
-      DisplaceAllBut(gang, state_);
-    });
-    needed = wanted.size();
-    if (wanted.empty()) return;
-  }
-  const GangHelp help = finder.Find(wanted, needed, count, scarce);
-  if (help.like.valid()) inquiry.like = state_.nodes().name(help.like);
-  inquiry.nodes = help.nodes;
-  for (const PodId pod : help.pods) {
-    inquiry.pods.push_back(
-        fmt::format("{}/{}", text(state_.pod(pod).namespace_), state_.pod(pod).name));
-  }
-  std::sort(inquiry.pods.begin(), inquiry.pods.end());
 }
 
 }  // namespace knx::engine

@@ -1,6 +1,7 @@
 #include "engine/engine.h"
 
 #include "engine/core.h"
+#include "engine/inquirer.h"
 
 namespace knx::engine {
 
@@ -24,7 +25,10 @@ PodStanding Engine::Standing(std::string_view uid) const { return core_->Standin
 bool Engine::IsWanted(ActionId binding) const { return core_->IsWanted(binding); }
 std::optional<Inquiry> Engine::Inquire(std::string_view uid) { return core_->Inquire(uid); }
 std::optional<GangInquiry> Engine::InquireGang(std::string_view uid) {
-  return core_->InquireGang(uid);
+  return Inquirer(*core_).OfGang(uid);
+}
+std::optional<PodInquiry> Engine::InquirePod(std::string_view uid) {
+  return Inquirer(*core_).OfPod(uid);
 }
 std::string Engine::WhyWaiting(std::string_view uid) const { return core_->WhyWaiting(uid); }
 std::optional<std::string> Engine::Verify() const { return core_->Verify(); }

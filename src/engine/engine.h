@@ -21,6 +21,7 @@
 #include "engine/inquiry.h"
 #include "engine/queue.h"
 #include "engine/reservation_book.h"
+#include "engine/wait_inquiry.h"
 #include "framework/profile.h"
 
 namespace knx::engine {
@@ -70,8 +71,10 @@ class Engine {
   // What the plugins say about a waiting pod of ours; decides and changes nothing. nullopt: it is
   // not one.
   [[nodiscard]] std::optional<Inquiry> Inquire(std::string_view uid);
+  // The same with what it waits for beside, and what would help it.
+  [[nodiscard]] std::optional<PodInquiry> InquirePod(std::string_view uid);
   // Why the gang of a waiting pod of ours waits, and what would help it; decides and changes
-  // nothing. nullopt: the pod is in none.
+  // nothing. nullopt: the pod is in none, or nobody of it could start.
   [[nodiscard]] std::optional<GangInquiry> InquireGang(std::string_view uid);
   // Everything the core keeps counted, recounted: the state, the queue, and that every pod of ours
   // is bound, queued or waiting for a named reason. The first difference, or nothing.

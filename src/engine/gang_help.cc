@@ -36,6 +36,11 @@ GangHelp GangHelpFinder::Find(std::span<const PodId> members, std::size_t needed
   members_ = planner_.LargestFirst(members);
   needed_ = needed;
   scarce_ = scarce.empty() ? std::nullopt : std::optional(scarce.front());
+  open_.clear();
+  for (const GangCount::Kind& kind : count.kinds()) {
+    open_.insert(open_.end(), kind.room.open.begin(), kind.room.open.end());
+  }
+  std::sort(open_.begin(), open_.end());
   state_.RefreshRanks();
   GangHelp help;
   if (NodesStandForOthers(count)) FindNodes(help);
@@ -69,18 +74,28 @@ void GangHelpFinder::FindNodes(GangHelp& help) {
 
 std::vector<NodeRow> GangHelpFinder::OneOfEachShape() const {
   const Symbol hostname = state_.words().Find(k8s::names::kHostname);
-  std::vector<cluster::NodeFacts> shapes;
-  std::vector<NodeRow> rows;
+  struct Shape {
+    cluster::NodeFacts facts;
+    NodeRow first;
+    std::size_t nodes = 0;
+  };
+  std::vector<Shape> shapes;
   for (const NodeRow row : state_.nodes().by_name()) {
     if (!state_.nodes().has_node(row)) continue;
-    cluster::NodeFacts shape = state_.nodes().facts(row);
-    std::erase_if(shape.labels, [&](const auto& label) { return label.first == hostname; });
-    shape.images.clear();
-    if (std::find(shapes.begin(), shapes.end(), shape) != shapes.end()) continue;
-    shapes.push_back(std::move(shape));
-    rows.push_back(row);
-    if (rows.size() == kMostShapes) break;
+    cluster::NodeFacts facts = state_.nodes().facts(row);
+    std::erase_if(facts.labels, [&](const auto& label) { return label.first == hostname; });
+    facts.images.clear();
+    auto known = std::find_if(shapes.begin(), shapes.end(),
+                              [&](const Shape& shape) { return shape.facts == facts; });
+    if (known == shapes.end() && shapes.size() == kMostShapes) continue;
+    if (known == shapes.end()) known = shapes.insert(known, {std::move(facts), row});
+    ++known->nodes;
   }
+  // What there is most of is what most likely can be had.
+  std::stable_sort(shapes.begin(), shapes.end(),
+                   [](const Shape& a, const Shape& b) { return a.nodes > b.nodes; });
+  std::vector<NodeRow> rows;
+  for (const Shape& shape : shapes) rows.push_back(shape.first);
   return rows;
 }
 
@@ -156,15 +171,19 @@ std::pair<NodeRow, GangHelpFinder::Way> GangHelpFinder::ClearFor(PodId member) {
   return best;
 }
 
-// The nodes that lack least of what is scarce, among those that have enough of it altogether.
+// The nodes that lack least of what is scarce, among those that have enough of it altogether; those
+// first that nothing else speaks against.
 std::vector<NodeRow> GangHelpFinder::NearlyFree(PodId member) const {
   const std::int64_t wanted = ScarceOf(member);
-  std::vector<std::pair<std::int64_t, NodeRow>> rows;
+  using Lack = std::pair<bool, std::int64_t>;
+  std::vector<std::pair<Lack, NodeRow>> rows;
   for (const NodeRow row : state_.nodes().by_name()) {
     if (!state_.nodes().has_node(row)) continue;
     const std::int64_t free = scarce_ ? FreeOn(state_, row, *scarce_) : 0;
     const std::int64_t all = scarce_ ? state_.nodes().allocatable(*scarce_)[row] : 0;
-    if (all >= wanted) rows.emplace_back(std::max(wanted - free, std::int64_t{0}), row);
+    if (all < wanted) continue;
+    const bool closed = !std::binary_search(open_.begin(), open_.end(), row);
+    rows.emplace_back(Lack(closed, std::max(wanted - free, std::int64_t{0})), row);
   }
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -204,7 +223,9 @@ std::optional<GangHelpFinder::Way> GangHelpFinder::InTheWayOf(PodId member, Node
 }
 
 bool GangHelpFinder::MayEnd(PodId pod) const {
-  const bool member = std::find(members_.begin(), members_.end(), pod) != members_.end();
+  const cluster::GangId gang = state_.gang_of(members_.front());
+  const bool member = std::find(members_.begin(), members_.end(), pod) != members_.end() ||
+                      (gang.valid() && state_.gang_of(pod) == gang);
   return !member && state_.pod(pod).priority < kSystemCritical &&
          !NamesItsNode(state_.class_of(pod).spec);
 }

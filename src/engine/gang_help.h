@@ -67,6 +67,7 @@ class GangHelpFinder {
   std::vector<cluster::PodId> members_;
   std::size_t needed_ = 0;
   std::optional<cluster::ResourceId> scarce_;  // what there is too little of
+  std::vector<cluster::NodeRow> open_;  // nothing speaks against them but what they have left
 };
 
 }  // namespace knx::engine

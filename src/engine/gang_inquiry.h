@@ -1,4 +1,5 @@
-// Why a gang waits, and what would help it, as plain data for who explains it.
+// Why a gang waits, or members that it could do without, and what would help it: plain data for who
+// explains it.
 #pragma once
 
 #include <cstddef>
@@ -6,19 +7,30 @@
 #include <vector>
 
 #include "engine/gang_planner.h"
+#include "engine/wait_inquiry.h"
 
 namespace knx::engine {
 
-struct GangInquiry {
-  std::string name;     // "default/train"
-  std::string message;  // as its members say it, or would if they were asked now
-  std::size_t minimum = 0;
+struct GangInquiry : Wait {
+  std::string name;         // "default/train"
+  std::string message;      // as its members say it, or would if they were asked now
+  std::size_t minimum = 0;  // 0: nobody knows, for want of the object that would say it
   std::size_t placed = 0;   // members that have a place, or have done their work
   std::size_t ready = 0;    // that wait and could be placed
   std::size_t needed = 0;   // that would have to be placed at once
   std::size_t fitting = 0;  // that find a place when each is given the best one
   bool complete = false;    // enough members are there; without, nothing below is known
+  // Its driver has yet to make the others, whose places must be there, too: likewise.
+  bool awaits_executors = false;
   GangAnswer answer = GangAnswer::kNotFound;
+
+  // Members that are left without a place when each is given the best one, by the reason.
+  struct Unplaced {
+    std::string example;  // "default/worker-3"
+    std::size_t members = 0;
+    std::string why;
+  };
+  std::vector<Unplaced> unplaced;
 
   // Of a gang that is impossible by a count.
   std::string proof;  // "at most 9 fit by nvidia.com/gpu"; empty: it is no count
@@ -30,11 +42,6 @@ struct GangInquiry {
   };
   std::string together;         // the label that its members want to have in common
   std::vector<Domain> domains;  // of that label, and how many members each has room for
-
-  // What would help; each of them alone is enough.
-  std::string like;               // more nodes like this one
-  std::size_t nodes = 0;          // so many of them; 0: no number would help
-  std::vector<std::string> pods;  // "default/a": the end of these; none: was not found
 };
 
 }  // namespace knx::engine

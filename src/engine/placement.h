@@ -14,10 +14,10 @@
 #include "engine/class_caches.h"
 #include "engine/domain_contest.h"
 #include "engine/engine_options.h"
-#include "engine/inquiry.h"
 #include "engine/kind_room.h"
 #include "engine/preemption.h"
 #include "engine/queue.h"
+#include "engine/wait_inquiry.h"
 #include "framework/profile.h"
 
 namespace knx::engine {
@@ -165,6 +165,9 @@ class Placer {
 
   // The same decision, with everything that was said on the way.
   Inquiry Inquire(const framework::Profile& profile, cluster::PodId pod);
+  // What keeps it from nodes that have what it asks for, and how much less it would have to ask for
+  // on others. Nodes with room that others were promised are left out.
+  void ListObstacles(const framework::Profile& profile, cluster::PodId pod, PodInquiry& inquiry);
 
   [[nodiscard]] std::size_t bytes() const { return caches_.bytes() + preemptor_.bytes(); }
   // Compares what is remembered about a class with asking every plugin about every node: the first
@@ -224,6 +227,8 @@ class Placer {
                  Judged& judged, Inquiry& inquiry);
   void ListPreemption(const framework::Profile& profile, PreparedClass& prepared,
                       cluster::PodId pod, const Judged& judged, Inquiry& inquiry);
+  [[nodiscard]] std::optional<PodInquiry::Less> LessFor(
+      cluster::NodeRow row, std::span<const cluster::ResourceAmount> takes) const;
 
   static Placement Failed(const framework::Outcome& outcome);
   Placement Rejected(const PreparedClass& prepared) const;

@@ -29,6 +29,16 @@ std::vector<Inquiry::Score> ScoresOf(const PreparedScorer& scorer, std::span<con
   return scores;
 }
 
+// Which part of what it asks for is too much, of the resource that it is the greatest of.
+double ShareOf(const PodInquiry::Less& less) {
+  double share = 0;
+  for (const PodInquiry::Less::Amount& amount : less.amounts) {
+    share =
+        std::max(share, 1 - static_cast<double>(amount.left) / static_cast<double>(amount.asked));
+  }
+  return share;
+}
+
 }  // namespace
 
 Inquiry Placer::Inquire(const framework::Profile& profile, PodId pod) {
@@ -143,6 +153,69 @@ void Placer::ListPreemption(const framework::Profile& profile, PreparedClass& pr
       inquiry.candidates.push_back(std::move(candidate));
     }
   }
+}
+
+// ---- what keeps it from a node ----
+
+void Placer::ListObstacles(const framework::Profile& profile, PodId pod, PodInquiry& inquiry) {
+  PreparedClass prepared(profile, state_, state_.pod(pod).pod_class, state_.RelationOf(pod), pod);
+  prepared.Refresh();
+  if (!prepared.outcome().ok()) return;
+  state_.RefreshRanks();
+  const auto& only = prepared.only_rows();
+  std::vector<NodeRow> rows;
+  for (const NodeRow row : state_.nodes().by_name()) {
+    const bool left_out = only && std::find(only->begin(), only->end(), row) == only->end();
+    if (state_.nodes().has_node(row) && !left_out && !HasRivals(pod, row)) rows.push_back(row);
+  }
+  std::vector<std::vector<Verdict>> refusals(rows.size());
+  for (const PreparedFilter& filter : prepared.filters()) {
+    std::vector<Verdict> found(rows.size());
+    framework::Verdicts out(found, filter.plugin);
+    filter.filter->Filter(rows, out);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (found[i].code != Code::kSuccess) refusals[i].push_back(found[i]);
+    }
+  }
+  double least = 1;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto takes = [&](const Verdict& verdict) {
+      return prepared.FilterOf(verdict.plugin)->limits().takes;
+    };
+    if (refusals[i].size() == 1 && !takes(refusals[i][0]).empty()) {
+      auto less = LessFor(rows[i], takes(refusals[i][0]));
+      if (!less || ShareOf(*less) >= least) continue;
+      least = ShareOf(*less);
+      inquiry.less = std::move(less);
+      continue;
+    }
+    // One cause may be refused by two; more changes at once than that nobody makes.
+    constexpr std::size_t kMostRefusals = 2;
+    const bool has_all =
+        std::all_of(refusals[i].begin(), refusals[i].end(),
+                    [&](const Verdict& verdict) { return takes(verdict).empty(); });
+    if (!has_all || refusals[i].empty() || refusals[i].size() > kMostRefusals) continue;
+    PodInquiry::Obstacle& obstacle = inquiry.obstacles.emplace_back();
+    obstacle.node = state_.nodes().name(rows[i]);
+    for (const Verdict& verdict : refusals[i]) {
+      auto& refusal = obstacle.by.emplace_back();
+      refusal.plugin = profile.plugins[verdict.plugin]->name();
+      prepared.FilterOf(verdict.plugin)->Explain(verdict, refusal.reasons);
+    }
+  }
+}
+
+// nullopt: nothing that is asked for could be less.
+std::optional<PodInquiry::Less> Placer::LessFor(
+    NodeRow row, std::span<const cluster::ResourceAmount> takes) const {
+  PodInquiry::Less less{state_.nodes().name(row), {}};
+  for (const cluster::ResourceAmount& entry : takes) {
+    const std::int64_t left = FreeOn(state_, row, entry.id);
+    if (entry.amount <= left) continue;
+    if (entry.id == cluster::kPods || left == 0) return std::nullopt;
+    less.amounts.push_back({state_.resources().Name(entry.id), entry.amount, left});
+  }
+  return less.amounts.empty() ? std::nullopt : std::optional(std::move(less));
 }
 
 }  // namespace knx::engine

@@ -1,95 +1,71 @@
 #include "observe/explanation.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <map>
-#include <utility>
+
+#include "observe/help_words.h"
 
 namespace knx::observe {
 
 using cluster::GangId;
 using cluster::PodId;
-using engine::GangAnswer;
-using engine::GangInquiry;
 
 namespace {
 
-std::string Counted(std::size_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
-
-// A few names, and how many more there are.
-std::string Some(const std::vector<std::string>& names) {
-  constexpr std::size_t kShown = 5;
-  const std::size_t shown = names.size() > kShown + 1 ? kShown : names.size();
-  std::string text = fmt::format(
-      "{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
-  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
-  return text;
-}
-
-// `by_number`: it is the number of pods that decides whether the gang starts, not of its parts.
-std::vector<std::string> HelpFor(const GangInquiry& gang, bool by_number) {
-  std::vector<std::pair<std::size_t, std::string>> sized;
-  if (!gang.pods.empty()) {
-    sized.emplace_back(gang.pods.size(),
-                       fmt::format("the end of {}: {}", Counted(gang.pods.size(), "pod", "pods"),
-                                   Some(gang.pods)));
+// nullptr: it is for another scheduler.
+const framework::Profile* ProfileOf(const engine::Engine& engine, PodId pod) {
+  const std::string& name = engine.state().class_of(pod).spec.scheduler_name;
+  for (const framework::Profile& profile : engine.profiles()) {
+    if (profile.scheduler_name == name) return &profile;
   }
-  if (gang.nodes > 0) {
-    sized.emplace_back(
-        gang.nodes,
-        fmt::format("{} like {}", Counted(gang.nodes, "more node", "more nodes"), gang.like));
-  }
-  std::stable_sort(sized.begin(), sized.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<std::string> help;
-  for (auto& [size, text] : sized) help.push_back(std::move(text));
-  // Only who runs the gang knows whether it can do with less.
-  const bool decides = by_number && gang.placed + gang.needed <= gang.minimum;
-  if (decides && gang.fitting > 0 && gang.fitting < gang.needed) {
-    const std::size_t minimum = gang.minimum - (gang.needed - gang.fitting);
-    help.push_back(fmt::format("a minimum of {} instead of {}", minimum, gang.minimum));
-  }
-  return help;
+  return nullptr;
 }
 
-struct Named {
-  std::string_view namespace_ = "default", name;
-};
-
-Named Parse(std::string_view text) {
-  const std::size_t slash = text.find('/');
-  if (slash == std::string_view::npos) return {.name = text};
-  return {text.substr(0, slash), text.substr(slash + 1)};
+// Why a member waits for something else than its gang; empty: it does not.
+std::string HeldBy(const engine::Engine& engine, PodId pod) {
+  const cluster::Pod& record = engine.state().pod(pod);
+  const framework::Profile* const profile = ProfileOf(engine, pod);
+  if (profile == nullptr) return "is for another scheduler";
+  const engine::Queue::View view = engine.queue().Get(pod);
+  const bool by_gang = profile->gangs && view.gate == profile->gangs->index;
+  if (view.place != engine::QueuePlace::kGated || by_gang) return {};
+  return engine.WhyWaiting(record.uid);
 }
 
-// A member that waits; without one, any.
-PodId MemberOf(const cluster::State& state, const Named& named) {
-  PodId found;
-  for (std::uint32_t i = 0; i < state.gangs().id_limit(); ++i) {
-    const GangId id{i};
-    if (!state.gangs().Contains(id)) continue;
-    const cluster::Gang& gang = state.gangs().Get(id);
-    if (gang.name != named.name || state.words().Text(gang.namespace_) != named.namespace_)
-      continue;
-    for (const PodId member : gang.members) {
-      if (!state.pod(member).node.valid()) return member;
-      found = member;
+GangMembers MembersOf(const engine::Engine& engine, GangId id) {
+  const cluster::State& state = engine.state();
+  const cluster::Gang& gang = state.gangs().Get(id);
+  GangMembers out;
+  out.all = gang.members.size();
+  out.placed = gang.placed;
+  out.finished = gang.finished;
+  if (!gang.awaits_object()) out.minimum = static_cast<std::size_t>(std::max(gang.minimum, 1));
+  out.as_a_whole =
+      gang.minimum > 1 && std::any_of(gang.members.begin(), gang.members.end(), [&](PodId member) {
+        const auto* profile = ProfileOf(engine, member);
+        return profile != nullptr && profile->gangs;
+      });
+  std::map<std::string, std::size_t> places;
+  for (const PodId member : gang.members) {
+    const cluster::Pod& pod = state.pod(member);
+    if (pod.terminating) ++out.leaving;
+    if (pod.node.valid()) {
+      if (pod.terminating) continue;
+      ++places[state.nodes().name(pod.node)];
+      if (engine.Standing(pod.uid) != engine::PodStanding::kBound) ++out.binding;
+    } else if (!pod.terminating) {
+      std::string name = NameOf(state, member);
+      if (std::string why = HeldBy(engine, member); why.empty()) {
+        out.waiting.push_back(std::move(name));
+      } else {
+        out.held.emplace_back(std::move(name), std::move(why));
+      }
     }
   }
-  return found;
-}
-
-PodId PodOf(const cluster::State& state, const Named& named) {
-  for (std::uint32_t i = 0; i < state.pods().id_limit(); ++i) {
-    const PodId id{i};
-    if (!state.pods().Contains(id) || state.pod(id).name != named.name) continue;
-    if (state.words().Text(state.pod(id).namespace_) == named.namespace_) return id;
-  }
-  return {};
+  out.places.assign(places.begin(), places.end());
+  std::sort(out.waiting.begin(), out.waiting.end());
+  std::sort(out.held.begin(), out.held.end());
+  return out;
 }
 
 void ListRefusals(const engine::Inquiry& inquiry, Explanation& explanation) {
@@ -104,92 +80,75 @@ void ListRefusals(const engine::Inquiry& inquiry, Explanation& explanation) {
                    [](const auto& a, const auto& b) { return a.nodes > b.nodes; });
 }
 
-}  // namespace
-
-std::optional<Explanation> Explain(engine::Engine& engine, std::string_view name) {
+// Of a pod that is decided about by itself, or that something keeps from being decided about.
+void ExplainPod(engine::Engine& engine, PodId pod, Explanation& explanation) {
   const cluster::State& state = engine.state();
-  const Named named = Parse(name);
-  const PodId member = MemberOf(state, named);
-  const PodId pod = member.valid() ? member : PodOf(state, named);
-  if (!pod.valid()) return std::nullopt;
   const std::string uid = state.pod(pod).uid;
-  Explanation explanation;
-  explanation.what =
-      fmt::format("{} {}/{}", member.valid() ? "pod group" : "pod", named.namespace_, named.name);
-  if (state.pod(pod).node.valid()) {
-    explanation.node = state.nodes().name(state.pod(pod).node);
-    return explanation;
-  }
   explanation.message = engine.WhyWaiting(uid);
-  explanation.gang = engine.InquireGang(uid);
-  if (explanation.gang) {
-    explanation.message = explanation.gang->message;
-    const cluster::Gang& gang = state.gangs().Get(state.gang_of(pod));
-    explanation.help = HelpFor(*explanation.gang, gang.min_sub_groups.empty());
-    return explanation;
-  }
   // What it says about its gang cannot be read: no node has a say before that is mended.
   const auto& membership = state.pod(pod).gang;
   const bool unreadable = membership != nullptr && !membership->declared.problem.empty();
-  if (unreadable && explanation.message == membership->declared.problem) return explanation;
-  const auto inquiry = engine.Inquire(uid);
-  if (!inquiry) return explanation;
-  if (explanation.message.empty()) explanation.message = inquiry->message;
-  ListRefusals(*inquiry, explanation);
-  return explanation;
+  if (unreadable && explanation.message == membership->declared.problem) return;
+  explanation.pod = engine.InquirePod(uid);
+  if (!explanation.pod) return;
+  const engine::Inquiry& asked = explanation.pod->asked;
+  if (explanation.message.empty()) explanation.message = asked.message;
+  if (asked.chosen.empty()) ListRefusals(asked, explanation);
+  explanation.help = HelpFor(state, pod, *explanation.pod);
 }
 
-namespace {
-
-std::string_view Verdict(const GangInquiry& gang) {
-  if (!gang.complete) return "too few members are there";
-  switch (gang.answer) {
-    case GangAnswer::kPlaced:
-      return "there is room for it now";
-    case GangAnswer::kImpossible:
-      return "impossible now";
-    case GangAnswer::kNotFound:
-      break;
-  }
-  return gang.needed == 0 ? "has all that it needs" : "no way was found; there may be one";
+// True: the gang is why its members wait, or why they do not.
+bool ExplainGang(engine::Engine& engine, PodId member, GangId id, Explanation& explanation) {
+  explanation.members = MembersOf(engine, id);
+  if (!explanation.members->as_a_whole) return false;
+  explanation.gang = engine.InquireGang(engine.state().pod(member).uid);
+  if (!explanation.gang) return false;
+  explanation.message = explanation.gang->message;
+  explanation.help = HelpFor(engine.state().gangs().Get(id), *explanation.gang);
+  return true;
 }
 
-std::string GangText(const GangInquiry& gang) {
-  std::string out;
-  const auto line = [&out](std::string_view key, std::string_view value) {
-    out += fmt::format("  {:<14} {}\n", key, value);
-  };
-  line("answer", Verdict(gang));
-  line("members", fmt::format("{} have a place, {} wait, {} must start together", gang.placed,
-                              gang.ready, gang.minimum));
-  if (gang.complete) {
-    line("fit", fmt::format("{} of {} that are needed, each on the node that is best for it",
-                            gang.fitting, gang.needed));
+void DescribePod(const engine::Engine& engine, PodId pod, Explanation& explanation) {
+  const cluster::State& state = engine.state();
+  const cluster::Pod& record = state.pod(pod);
+  explanation.leaving = record.terminating;
+  explanation.binding =
+      record.node.valid() && engine.Standing(record.uid) != engine::PodStanding::kBound;
+  if (record.node.valid()) {
+    explanation.node = state.nodes().name(record.node);
+  } else if (ProfileOf(engine, pod) == nullptr) {
+    explanation.scheduler = state.class_of(pod).spec.scheduler_name;
+    for (const auto& profile : engine.profiles()) {
+      explanation.profiles.push_back(profile.scheduler_name);
+    }
   }
-  if (!gang.proof.empty()) line("proof", gang.proof);
-  for (const GangInquiry::Domain& domain : gang.domains) {
-    line(domain.value, fmt::format("has room for {}", domain.most));
-  }
-  return out;
 }
 
 }  // namespace
 
-std::string ToText(const Explanation& explanation) {
-  if (!explanation.node.empty()) {
-    return fmt::format("{} does not wait: it is on {}\n", explanation.what, explanation.node);
+std::optional<Explanation> Explain(engine::Engine& engine, std::string_view name) {
+  const std::vector<Subject> subjects = FindSubjects(engine.state(), name);
+  if (subjects.empty()) return std::nullopt;
+  const Subject& subject = subjects.front();
+  Explanation explanation;
+  explanation.what = InWords(subject);
+  explanation.of_gang = subject.gang.valid();
+  for (std::size_t i = 1; i < subjects.size(); ++i) {
+    explanation.others.push_back(SpelledOut(subjects[i]));
   }
-  std::string out = fmt::format("{} waits\n", explanation.what);
-  if (explanation.gang) out += GangText(*explanation.gang);
-  for (const Explanation::Refusal& refusal : explanation.refusals) {
-    out += fmt::format("  {}: {} ({})\n", Counted(refusal.nodes, "node", "nodes"), refusal.reason,
-                       refusal.plugin);
+  if (!subject.gang.valid()) {
+    DescribePod(engine, subject.pod, explanation);
+    if (!explanation.waits()) return explanation;
+    const GangId gang = engine.state().gang_of(subject.pod);
+    const bool by_gang = gang.valid() && HeldBy(engine, subject.pod).empty() &&
+                         ExplainGang(engine, subject.pod, gang, explanation);
+    if (!by_gang) ExplainPod(engine, subject.pod, explanation);
+    return explanation;
   }
-  if (!explanation.message.empty()) out += fmt::format("\n{}\n", explanation.message);
-  if (explanation.help.empty()) return out;
-  out += "\nWhat would help, each by itself:\n";
-  for (const std::string& help : explanation.help) out += fmt::format("  {}\n", help);
-  return out;
+  const bool by_gang = ExplainGang(engine, subject.pod, subject.gang, explanation);
+  const bool waits = !engine.state().pod(subject.pod).node.valid();
+  if (!by_gang && waits) ExplainPod(engine, subject.pod, explanation);
+  return explanation;
 }
 
 }  // namespace knx::observe

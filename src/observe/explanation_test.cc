@@ -1,118 +1,275 @@
+// Of single pods: why they wait, and what would help them.
 #include "observe/explanation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/testing/harness.h"
+#include "observe/testing/explanation_case.h"
 
-namespace knx::observe {
+namespace knx::observe::testing {
 namespace {
 
-using cluster::testing::NodeBuilder;
-using cluster::testing::PodBuilder;
-
-class ExplanationTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    for (const char* name : {"a", "b"}) {
-      harness_.Node(NodeBuilder(name).Has("cpu", "4").Has("memory", "8Gi").Has("pods", "110"));
-    }
-    harness_.Pod(PodBuilder("other").Asks("cpu", "1").On("b"));
-  }
-  void Gang(int members, int minimum, const std::string& cpu) {
-    for (int i = 0; i < members; ++i) {
-      harness_.Pod(
-          PodBuilder("m" + std::to_string(i))
-              .Asks("cpu", cpu)
-              .Label("pod-group.scheduling.kubenexus.io/name", "train")
-              .Label("pod-group.scheduling.kubenexus.io/min-available", std::to_string(minimum)));
-    }
-  }
-  std::string Text(std::string_view name) {
-    harness_.Schedule();
-    const auto explanation = Explain(harness_.engine(), name);
-    return explanation ? ToText(*explanation) : "nothing";
-  }
-  engine::testing::Harness harness_{{}, engine::testing::GangProfiles()};
-};
-
-TEST_F(ExplanationTest, OfAGangThatDoesNotFit) {
-  Gang(2, 2, "4");
-  const std::string_view expected =
-      "pod group default/train waits\n"
-      "  answer         impossible now\n"
-      "  members        0 have a place, 2 wait, 2 must start together\n"
-      "  fit            1 of 2 that are needed, each on the node that is best for it\n"
-      "  proof          at most 1 fit by cpu\n"
-      "\n"
-      "pod group default/train needs 2 pods at once, 1 fit; for the next: 0/2 nodes are available: "
-      "2 Insufficient cpu. Impossible now: at most 1 fit by cpu.\n"
-      "\n"
-      "What would help, each by itself:\n"
-      "  the end of 1 pod: default/other\n"
-      "  1 more node like a\n"
-      "  a minimum of 1 instead of 2\n";
-  EXPECT_EQ(Text("train"), expected);
-  EXPECT_EQ(Text("default/train"), expected);
-}
-
-// Fewer pods would not do where it is sub-groups that are too few.
-TEST_F(ExplanationTest, OfAGangOfWhichTooFewSubGroupsFit) {
-  const std::string ours = "pod-group.scheduling.kubenexus.io/";
-  for (const char* name : {"x0", "x1", "y0", "y1"}) {
-    harness_.Pod(PodBuilder(name)
-                     .Asks("cpu", "3")
-                     .Label(ours + "name", "train")
-                     .Label(ours + "min-available", "2")
-                     .Label(ours + "sub-group", std::string(1, name[0]))
-                     .Label(ours + "sub-group-min-available", "2")
-                     .Label(ours + "min-sub-groups", "2"));
-  }
-  const std::string text = Text("train");
-  EXPECT_THAT(text, ::testing::HasSubstr("needs 4 pods at once in 2 whole sub-groups, 2 fit in 1"));
-  EXPECT_THAT(text, ::testing::HasSubstr("2 more nodes like a"));
-  EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("a minimum of")));
-}
-
-TEST_F(ExplanationTest, OfAGangThatMissesMembers) {
-  Gang(1, 2, "4");
-  EXPECT_EQ(Text("train"),
-            "pod group default/train waits\n"
-            "  answer         too few members are there\n"
-            "  members        0 have a place, 1 wait, 2 must start together\n"
-            "\n"
-            "waiting for pod group default/train: it has 1 pod, needs at least 2\n");
-}
-
-TEST_F(ExplanationTest, OfAPodWithBadLabelsIsWhatIsWrongWithThem) {
-  harness_.Pod(PodBuilder("bad")
-                   .Asks("cpu", "16")
-                   .Label("pod-group.scheduling.kubenexus.io/name", "train")
-                   .Label("pod-group.scheduling.kubenexus.io/min-available", "many"));
-  const std::string text = Text("bad");
-  EXPECT_THAT(text, testing::StartsWith("pod default/bad waits\n\n"));
-  EXPECT_THAT(text, testing::HasSubstr("\"many\""));
-  EXPECT_THAT(text, testing::Not(testing::HasSubstr("Insufficient")));
-}
-
-TEST_F(ExplanationTest, OfASinglePod) {
-  harness_.Pod(PodBuilder("big").Asks("cpu", "5"));
-  const std::string text = Text("big");
-  EXPECT_EQ(text,
+TEST(Explanation, OfASinglePod) {
+  Harness harness({}, engine::testing::GangProfiles());
+  harness.Node(Node("a"));
+  harness.Node(Node("b"));
+  harness.Node(Node("c").Taint("team", "ml", k8s::TaintEffect::kNoSchedule));
+  harness.Node(Node("d").Taint("team", "ml", k8s::TaintEffect::kNoSchedule));
+  harness.Pod(PodBuilder("other").Asks("cpu", "1").On("a"));
+  harness.Pod(PodBuilder("others").Asks("cpu", "3").On("b"));
+  harness.Pod(PodBuilder("big").Asks("cpu", "4"));
+  harness.Schedule();
+  EXPECT_EQ(ToText(*Explain(harness.engine(), "big")),
             "pod default/big waits\n"
             "  2 nodes: Insufficient cpu (NodeResourcesFit)\n"
+            "  2 nodes: node(s) had untolerated taint(s) (TaintToleration)\n"
             "\n" +
-                harness_.Why("big") + "\n");
+                harness.Why("big") +
+                "\n"
+                "\n"
+                "What would help, each by itself:\n"
+                "  the end of 1 pod: default/other\n"
+                "  1 more node like a\n"
+                "  a toleration for team=ml:NoSchedule: it fits on c, d\n"
+                "  a request for 3 of cpu instead of 4: it fits on a\n");
 }
 
-TEST_F(ExplanationTest, OfOneThatDoesNotWait) {
-  EXPECT_EQ(Text("other"), "pod default/other does not wait: it is on b\n");
+TEST(Explanation, SaysOfAPodWhatStandsInItsWay) {
+  const Case cases[] = {
+      {.name = "a label that no node has",
+       .story =
+           [](Harness& harness) {
+             harness.Node(Node("a").Label("disk", "hdd"));
+             harness.Node(Node("b"));
+             harness.Pod(PodBuilder("p").Asks("cpu", "1").NodeSelector("disk", "ssd"));
+           },
+       .ask = "p",
+       .says = {"the label disk=ssd on the node: it fits on a, b\n"},
+       .silent_on = {"more node", "the end of", "instead of"}},
+      {.name = "a cordon",
+       .story =
+           [](Harness& harness) {
+             harness.Node(Node("a").Unschedulable());
+             harness.Node(Node("b", "1"));
+             harness.Pod(PodBuilder("p").Asks("cpu", "2"));
+           },
+       .ask = "p",
+       .says = {"the end of the cordon: it fits on a\n",
+                "a request for 1 of cpu instead of 2: it fits on b\n"}},
+      {.name = "a cordon with its taint",
+       .story =
+           [](Harness& harness) {
+             harness.Node(Node("a").Unschedulable().Taint("node.kubernetes.io/unschedulable", "",
+                                                          k8s::TaintEffect::kNoSchedule));
+             harness.Pod(PodBuilder("p").Asks("cpu", "2"));
+           },
+       .ask = "p",
+       .says = {"  the end of the cordon: it fits on a\n"}},
+      {.name = "a taint and a label",
+       .story =
+           [](Harness& harness) {
+             harness.Node(Node("a").Taint("team", "", k8s::TaintEffect::kNoExecute));
+             harness.Pod(PodBuilder("p").NodeSelector("disk", "ssd"));
+           },
+       .ask = "p",
+       .says = {"a toleration for team:NoExecute and the label disk=ssd on the node: it fits on "
+                "a\n"}},
+      {.name = "a port",
+       .story =
+           [](Harness& harness) {
+             harness.Node(Node("a"));
+             harness.Pod(PodBuilder("q").Port(80).On("a"));
+             harness.Pod(PodBuilder("p").Port(80));
+           },
+       .ask = "p",
+       .says = {"the end of 1 pod: default/q\n", "1 more node like a\n",
+                "other host ports: it fits on a\n"}},
+      {.name = "two things at once are not said to help by themselves",
+       .story =
+           [](Harness& harness) {
+             harness.Node(Node("a", "1").Unschedulable());
+             harness.Pod(PodBuilder("p").Asks("cpu", "2"));
+           },
+       .ask = "p",
+       .says = {"pod default/p waits\n"},
+       .silent_on = {"What would help"}},
+      {.name = "several resources",
+       .story =
+           [](Harness& harness) {
+             harness.Node(Node("a", "1500m"));
+             harness.Pod(PodBuilder("p").Asks("cpu", "2").Asks("memory", "9Gi"));
+           },
+       .ask = "p",
+       .says = {"a request for 1500m of cpu instead of 2 and 8Gi of memory instead of 9Gi: it fits "
+                "on a\n"}},
+      {.name = "the commonest nodes come first",
+       .story =
+           [](Harness& harness) {
+             harness.Node(Node("a", "8"));
+             for (const char* name : {"b", "c"}) harness.Node(Node(name, "4"));
+             for (const char* name : {"a", "b", "c"}) {
+               harness.Pod(PodBuilder(std::string("on-") + name).Asks("cpu", "3").On(name));
+             }
+             harness.Pod(PodBuilder("two").Asks("cpu", "3").On("a"));
+             harness.Pod(PodBuilder("p").Asks("cpu", "3"));
+           },
+       .ask = "p",
+       .says = {"1 more node like b\n", "the end of 1 pod: "}},
+      {.name = "who is leaving already is said to be",
+       .story =
+           [](Harness& harness) {
+             harness.Node(Node("a"));
+             harness.Pod(PodBuilder("q").Asks("cpu", "4").On("a").Terminating());
+             harness.Pod(PodBuilder("p").Asks("cpu", "4"));
+           },
+       .ask = "p",
+       .says = {"the end of 1 pod being deleted already: default/q\n"}},
+      {.name = "a gate",
+       .story =
+           [](Harness& harness) {
+             harness.Node(Node("a"));
+             harness.Pod(PodBuilder("p").Gate("example.com/quota"));
+           },
+       .ask = "p",
+       .says = {"pod default/p waits\n", "example.com/quota"}},
+      {.name = "another scheduler",
+       .story = [](Harness& harness) { harness.Pod(ForSchedulerOf(PodBuilder("p"), "volcano")); },
+       .ask = "p",
+       .says = {"pod default/p is for the scheduler volcano; here are default-scheduler, plain\n"}},
+  };
+  for (const Case& c : cases) Check(c);
 }
 
-TEST_F(ExplanationTest, OfNobody) {
-  EXPECT_EQ(Text("nobody"), "nothing");
-  EXPECT_EQ(Text("elsewhere/other"), "nothing");
+TEST(Explanation, SaysWhoseTurnItIsAndWhoKeepsTheRoom) {
+  const Case cases[] = {
+      {.name = "a pod that would delay another",
+       .story =
+           [](Harness& harness) {
+             harness.Node(Node("a"));
+             harness.Pod(RunsFor(PodBuilder("runs").Asks("cpu", "3"), "100s"));
+             harness.ScheduleAndBind();
+             harness.Pod(RunsFor(PodBuilder("large").Asks("cpu", "4"), "50s"));
+             harness.Schedule();
+             harness.Pod(RunsFor(PodBuilder("long").Asks("cpu", "1"), "200s"));
+           },
+       .ask = "long",
+       .says = {"there is room for it on a, and it is not its turn\n",
+                "held back for  pod default/large, which is promised to start by "
+                "2023-11-14T22:15:00Z\n",
+                "a run time with which it has ended by 2023-11-14T22:15:00Z (annotation "
+                "scheduling.kubenexus.io/expected-duration)\n"},
+       .backfill = true},
+      {.name = "who is promised a start",
+       .story =
+           [](Harness& harness) {
+             harness.Node(Node("a"));
+             harness.Pod(RunsFor(PodBuilder("runs").Asks("cpu", "3"), "100s"));
+             harness.ScheduleAndBind();
+             for (const char* name : {"m0", "m1"}) {
+               harness.Pod(RunsFor(Member(name, 2, "2"), "50s"));
+             }
+           },
+       .ask = "train",
+       .says = {"promised       to start by 2023-11-14T22:15:00Z\n", "impossible now\n"},
+       .backfill = true},
+      {.name = "a reservation for others",
+       .story =
+           [](Harness& harness) {
+             harness.Node(Node("a"));
+             harness.Node(Node("b"));
+             harness.Pod(PodBuilder("q").Asks("cpu", "4").On("b"));
+             harness.Object(Reservation(harness, "a"));
+             harness.Schedule();
+             harness.Pod(PodBuilder("p").Asks("cpu", "2"));
+           },
+       .ask = "p",
+       .says = {"the end of the reservation default/report, which keeps room for app report until "
+                "2023-11-14T22:18:20Z\n",
+                "the end of 1 pod: default/q\n"}},
+      {.name = "a reservation in the way of a gang",
+       .story =
+           [](Harness& harness) {
+             harness.Node(Node("a"));
+             harness.Node(Node("b"));
+             harness.Object(Reservation(harness, "a"));
+             harness.Schedule();
+             Gang(harness, 2, 2, "4");
+           },
+       .ask = "train",
+       .says = {"the end of the reservation default/report, which keeps room for app report"}},
+  };
+  for (const Case& c : cases) Check(c);
+}
+
+TEST(Explanation, OfAPodWithBadLabelsIsWhatIsWrongWithThem) {
+  Check({.name = "bad labels",
+         .story =
+             [](Harness& harness) {
+               harness.Node(Node("a"));
+               harness.Pod(PodBuilder("bad")
+                               .Asks("cpu", "16")
+                               .Label(kOurs + "name", "train")
+                               .Label(kOurs + "min-available", "many"));
+             },
+         .ask = "bad",
+         .says = {"pod default/bad waits\n\n", "\"many\""},
+         .silent_on = {"Insufficient"}});
+}
+
+// Each change that is said to help is made, in a cluster of its own.
+TEST(Explanation, WhatIsSaidToHelpASinglePodHelps) {
+  const auto begin = [](Harness& harness, const std::string& cpu) {
+    harness.Node(Node("a"));
+    harness.Node(Node("b").Taint("team", "ml", k8s::TaintEffect::kNoSchedule));
+    harness.Pod(PodBuilder("one").Asks("cpu", "1").On("a"));
+    harness.Pod(PodBuilder("two").Asks("cpu", "2").On("a"));
+    harness.Pod(PodBuilder("p").Asks("cpu", cpu));
+    harness.Schedule();
+  };
+  const auto is_placed = [](Harness& harness) {
+    harness.Pass(Duration::Minutes(6));
+    return harness.NodeOf("p");
+  };
+  Harness asked;
+  begin(asked, "3");
+  const auto explanation = Explain(asked.engine(), "p");
+  ASSERT_TRUE(explanation.has_value());
+  EXPECT_THAT(explanation->help,
+              ::testing::ElementsAre("the end of 1 pod: default/two", "1 more node like a",
+                                     "a toleration for team=ml:NoSchedule: it fits on b",
+                                     "a request for 1 of cpu instead of 3: it fits on a"));
+  asked.PodGone("two");
+  EXPECT_EQ(is_placed(asked), "a");
+  Harness grown;
+  begin(grown, "3");
+  grown.Node(Node("c"));
+  EXPECT_EQ(is_placed(grown), "c");
+  Harness tolerated;
+  begin(tolerated, "3");
+  tolerated.Node(Node("b"));
+  EXPECT_EQ(is_placed(tolerated), "b");
+  Harness modest;
+  begin(modest, "1");
+  EXPECT_EQ(modest.NodeOf("p"), "a");
+}
+
+TEST(Explanation, OfOneThatDoesNotWait) {
+  Harness harness;
+  harness.Node(Node("b"));
+  harness.Pod(PodBuilder("other").Asks("cpu", "1").On("b"));
+  harness.Pod(PodBuilder("going").On("b").Terminating());
+  EXPECT_EQ(ToText(*Explain(harness.engine(), "other")),
+            "pod default/other does not wait: it is on b\n");
+  EXPECT_EQ(ToText(*Explain(harness.engine(), "going")),
+            "pod default/going does not wait: it is on b, and is being deleted\n");
+}
+
+TEST(Explanation, OfNobody) {
+  Harness harness;
+  harness.Pod(PodBuilder("other"));
+  EXPECT_FALSE(Explain(harness.engine(), "nobody").has_value());
+  EXPECT_FALSE(Explain(harness.engine(), "elsewhere/other").has_value());
 }
 
 }  // namespace
-}  // namespace knx::observe
+}  // namespace knx::observe::testing

@@ -144,8 +144,17 @@ class Simulation {
     if (engine == nullptr) return InvalidError("no scheduler runs that could explain anything");
     result.explanation = observe::Explain(*engine, *request_.explain);
     if (result.explanation.has_value()) return Ok();
-    return InvalidError(
-        fmt::format("{}: there is no pod group and no pod of that name", *request_.explain));
+    // The scheduler has forgotten pods that have done their work.
+    for (const PodOutcome& pod : result.pods) {
+      if (pod.name != *request_.explain && PodKey(pod.namespace_, pod.name) != *request_.explain) {
+        continue;
+      }
+      return InvalidError(fmt::format("{}: pod {} does not wait, it is {}", *request_.explain,
+                                      PodKey(pod.namespace_, pod.name), pod.phase));
+    }
+    return InvalidError(fmt::format("{}: there is no pod group and no pod of that name; {}",
+                                    *request_.explain,
+                                    observe::WhatThereIs(engine->state(), *request_.explain)));
   }
 
   ClusterOptions OptionsForCluster() {

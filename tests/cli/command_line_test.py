@@ -1,5 +1,6 @@
 """kubenexus as a script meets it: exit codes, error lines, forms of output."""
 
+import json
 import re
 import unittest
 
@@ -154,9 +155,9 @@ class Flags(CommandLine):
             (("simulate", "--foo"), ".*--foo.*"),
             (("simulate", WEB, "--foo", "bar"), ".*--foo.*"),
             (("simulate",), "kubenexus simulate: FILE is missing .*"),
-            (("explain",), "kubenexus explain: FILE is missing .*"),
+            (("explain",), "kubenexus explain: NAME and FILE are missing .*"),
             (("explain", "train"), "kubenexus explain: FILE is missing .*"),
-            (("explain", "none", WEB), "none: there is no pod group and no pod of that name"),
+            (("explain", "none", WEB), "none: there is no pod group and no pod of that name; .*"),
             (("config",), "kubenexus config: FILE is missing .*"),
             (("fly",), ".*fly.*"),
             (("help", "fly"), ".*there is no command fly"),
@@ -294,6 +295,45 @@ class Outcomes(CommandLine):
         self.assertEqual(score.split(), ["score", "TaintToleration", "3"])
         after_score = lines[lines.index(score) :]
         self.assertFalse([line for line in after_score if "NodeResourcesBalanced" in line])
+
+
+class Explanations(CommandLine):
+    REPORT = ROOT / "examples" / "pod-that-waits.yaml"
+    TRAIN = ROOT / "examples" / "gang-that-waits.yaml"
+
+    def explain(self, name, path):
+        done = kubenexus("explain", name, path, "-o", "json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        as_yaml = kubenexus("explain", name, path, "-o", "yaml")
+        said = json.loads(done.stdout)
+        self.assertEqual(yaml_subset.load(as_yaml.stdout), said)
+        return said
+
+    def test_says_of_a_pod_what_would_help_it(self):
+        said = self.explain("report", self.REPORT)
+        self.assertEqual((said["what"], said["waits"]), ("pod default/report", True))
+        self.assertIsNone(said["gang"])
+        self.assertEqual((said["pod"]["moreNodes"], said["pod"]["like"]), (1, "node-1"))
+        self.assertEqual(said["pod"]["podsInTheWay"], ["default/web-1"])
+        self.assertEqual([node["node"] for node in said["pod"]["obstacles"]], ["gpu-1"])
+        self.assertEqual(len(said["help"]), 4)
+
+    def test_says_of_a_gang_what_would_help_it(self):
+        said = self.explain("podgroup/default/train", self.TRAIN)
+        self.assertEqual(said["members"]["minimum"], 10)
+        self.assertEqual((said["gang"]["answer"], said["gang"]["fit"]), ("impossible", 9))
+        self.assertEqual(said["gang"]["podsInTheWay"], ["default/service"])
+        self.assertIsNone(said["pod"])
+
+    def test_says_of_what_does_not_wait_where_it_is(self):
+        said = self.explain("web-1", self.REPORT)
+        self.assertEqual((said["waits"], said["node"]), (False, "node-1"))
+
+    def test_says_what_else_there_is(self):
+        done = kubenexus("explain", "reprot", self.REPORT)
+        self.assert_refused(done, "reprot: .* much the same is the name of pod default/report")
+        done = kubenexus("explain", "something", self.REPORT)
+        self.assert_refused(done, "something: .* what waits is pod default/report")
 
 
 class Demo(CommandLine):

@@ -1,0 +1,201 @@
+#include "observe/help_words.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/shortened.h"
+#include "engine/backfill_times.h"
+#include "k8s/enum_names.h"
+#include "k8s/names.h"
+#include "k8s/quantity.h"
+#include "k8s/selector.h"
+
+namespace knx::observe {
+
+using cluster::NodeRow;
+using cluster::PodId;
+using engine::GangInquiry;
+using engine::PodInquiry;
+using engine::Wait;
+
+std::string Counted(std::size_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+std::string Some(const std::vector<std::string>& names) {
+  constexpr std::size_t kShown = 5;
+  const std::size_t shown = names.size() > kShown + 1 ? kShown : names.size();
+  std::string text = fmt::format(
+      "{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
+
+std::string NameOf(const cluster::State& state, PodId pod) {
+  return fmt::format("{}/{}", state.words().Text(state.pod(pod).namespace_), state.pod(pod).name);
+}
+
+std::string Moment(Time time) {
+  return FormatTime({time.ns / Duration::Seconds(1).ns * Duration::Seconds(1).ns});
+}
+
+namespace {
+
+// What a pod and a gang have in common.
+std::vector<std::string> HelpOfOthers(const Wait& wait) {
+  std::vector<std::pair<std::size_t, std::string>> sized;
+  if (!wait.pods.empty()) {
+    const std::string leaving = wait.leaving == 0 ? ""
+                                : wait.leaving == wait.pods.size()
+                                    ? " being deleted already"
+                                    : fmt::format(", {} being deleted already", wait.leaving);
+    sized.emplace_back(wait.pods.size(),
+                       fmt::format("the end of {}{}: {}", Counted(wait.pods.size(), "pod", "pods"),
+                                   leaving, Some(wait.pods)));
+  }
+  if (wait.nodes > 0) {
+    sized.emplace_back(
+        wait.nodes,
+        fmt::format("{} like {}", Counted(wait.nodes, "more node", "more nodes"), wait.like));
+  }
+  std::stable_sort(sized.begin(), sized.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> help;
+  for (auto& [size, text] : sized) help.push_back(std::move(text));
+  for (const Wait::Reserved& reserved : wait.reserved) {
+    help.push_back(fmt::format(
+        "the end of the reservation {}, which keeps room for {}{}", reserved.name, reserved.whom,
+        reserved.ends == kNever ? "" : fmt::format(" until {}", Moment(reserved.ends))));
+  }
+  const auto& held = wait.held_for;
+  if (held && held->may_pass && held->start < engine::kUnknownEnd) {
+    help.push_back(fmt::format("a run time with which it has ended by {} (annotation {})",
+                               Moment(held->start), k8s::names::kExpectedDuration));
+  }
+  return help;
+}
+
+// As it is written in manifests.
+std::string Amount(std::string_view resource, std::int64_t amount) {
+  if (resource == "cpu") return k8s::Quantity::FromMilli(amount).ToString();
+  constexpr std::pair<std::int64_t, std::string_view> kUnits[] = {{std::int64_t{1} << 40, "Ti"},
+                                                                  {std::int64_t{1} << 30, "Gi"},
+                                                                  {std::int64_t{1} << 20, "Mi"},
+                                                                  {std::int64_t{1} << 10, "Ki"}};
+  const bool bytes =
+      resource == "memory" || resource == "ephemeral-storage" || resource.starts_with("hugepages-");
+  for (const auto& [unit, name] : kUnits) {
+    if (bytes && amount >= unit && amount % unit == 0)
+      return fmt::format("{}{}", amount / unit, name);
+  }
+  return fmt::format("{}", amount);
+}
+
+// ---- what stands in the way of a pod on a node ----
+
+std::string TaintsNotTolerated(const cluster::State& state, PodId pod, NodeRow row) {
+  const auto& tolerations = state.class_of(pod).spec.tolerations;
+  std::vector<std::string> taints;
+  for (const k8s::Taint& taint : state.taint_sets().Get(state.nodes().facts(row).taints)) {
+    const bool hard = taint.effect != k8s::TaintEffect::kPreferNoSchedule;
+    // It comes and goes with the cordon.
+    const bool of_cordon =
+        taint.key == k8s::names::kTaintUnschedulable && state.nodes().facts(row).unschedulable;
+    if (!hard || of_cordon || k8s::Tolerates(tolerations, taint)) continue;
+    taints.push_back(fmt::format("{}{}{}:{}", taint.key, taint.value.empty() ? "" : "=",
+                                 taint.value, k8s::NameOf(taint.effect)));
+  }
+  return taints.empty() ? "" : fmt::format("a toleration for {}", fmt::join(taints, ", "));
+}
+
+// Labels that the node would need; empty: it is not for want of those.
+std::string LabelsWanted(const cluster::State& state, PodId pod, NodeRow row) {
+  std::vector<std::string> labels;
+  for (const auto& [key, value] : state.class_of(pod).spec.node_selector) {
+    // Nobody calls a node by another name.
+    if (key == k8s::names::kHostname) return {};
+    const Symbol has = state.nodes().Label(row, state.words().Find(key));
+    if (has.valid() && state.words().Text(has) == value) continue;
+    labels.push_back(fmt::format("{}={}", key, value));
+  }
+  return labels.empty() ? "" : fmt::format("the label {} on the node", fmt::join(labels, ", "));
+}
+
+// The change that takes a refusal away; empty: it goes by itself with another.
+std::string ChangeFor(const cluster::State& state, PodId pod, NodeRow row,
+                      const PodInquiry::Obstacle::Refusal& obstacle) {
+  if (obstacle.plugin == "TaintToleration") return TaintsNotTolerated(state, pod, row);
+  if (obstacle.plugin == "NodeUnschedulable") return "the end of the cordon";
+  if (obstacle.plugin == "NodeAffinity") {
+    const std::string labels = LabelsWanted(state, pod, row);
+    return labels.empty() ? "another node selector or node affinity" : labels;
+  }
+  if (obstacle.plugin == "NodePorts") return "other host ports";
+  return fmt::format("an end to \"{}\" ({})", fmt::join(obstacle.reasons, ", "), obstacle.plugin);
+}
+
+}  // namespace
+
+std::vector<std::string> HelpFor(const cluster::Gang& gang, const GangInquiry& inquiry) {
+  std::vector<std::string> help = HelpOfOthers(inquiry);
+  if (gang.awaits_object()) {
+    // Of a Workload the name has the group in it, after the namespace and the object.
+    return {fmt::format("the {} {}", cluster::ObjectOf(gang.source),
+                        cluster::GroupOf(gang.source, inquiry.name))};
+  }
+  if (inquiry.complete && !inquiry.together.empty() && inquiry.domains.empty()) {
+    help.push_back(
+        fmt::format("the label {} on nodes", Shortened(inquiry.together, kLongestValue)));
+  }
+  // Only who runs the gang knows whether it can do with less, and where its number of pods decides
+  // whether it starts, and not that of its parts.
+  const bool decides = gang.min_sub_groups.empty() && gang.roles.empty() &&
+                       inquiry.placed + inquiry.needed <= inquiry.minimum;
+  if (decides && inquiry.fitting > 0 && inquiry.fitting < inquiry.needed) {
+    const std::size_t minimum = inquiry.minimum - (inquiry.needed - inquiry.fitting);
+    help.push_back(fmt::format("a minimum of {} instead of {}", minimum, inquiry.minimum));
+  }
+  return help;
+}
+
+std::vector<std::string> HelpFor(const cluster::State& state, PodId pod,
+                                 const PodInquiry& inquiry) {
+  std::vector<std::string> help = HelpOfOthers(inquiry);
+  std::map<std::string, std::vector<std::string>> nodes_by_change;
+  for (const PodInquiry::Obstacle& obstacle : inquiry.obstacles) {
+    const NodeRow row = state.nodes().Find(obstacle.node);
+    std::vector<std::string> changes;
+    for (const PodInquiry::Obstacle::Refusal& refusal : obstacle.by) {
+      std::string change = ChangeFor(state, pod, row, refusal);
+      if (!change.empty()) changes.push_back(std::move(change));
+    }
+    if (changes.empty()) continue;
+    nodes_by_change[fmt::format("{}", fmt::join(changes, " and "))].push_back(obstacle.node);
+  }
+  std::vector<std::pair<std::string, std::vector<std::string>>> changes(nodes_by_change.begin(),
+                                                                        nodes_by_change.end());
+  // What opens the most nodes is the likeliest to have been forgotten.
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
+  constexpr std::size_t kMostChanges = 5;
+  changes.resize(std::min(changes.size(), kMostChanges));
+  for (const auto& [change, nodes] : changes) {
+    help.push_back(fmt::format("{}: it fits on {}", change, Some(nodes)));
+  }
+  if (inquiry.less) {
+    std::vector<std::string> amounts;
+    for (const PodInquiry::Less::Amount& less : inquiry.less->amounts) {
+      amounts.push_back(fmt::format("{} of {} instead of {}", Amount(less.resource, less.left),
+                                    less.resource, Amount(less.resource, less.asked)));
+    }
+    help.push_back(fmt::format("a request for {}: it fits on {}", fmt::join(amounts, " and "),
+                               inquiry.less->node));
+  }
+  return help;
+}
+
+}  // namespace knx::observe
