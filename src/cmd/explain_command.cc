@@ -156,6 +156,7 @@ void Write(const observe::Explanation& explanation, DocumentWriter& out) {
   PutBool(out, "waits", explanation.waits());
   Put(out, "node", explanation.node);
   Put(out, "message", explanation.message);
+  Put(out, "messageNow", explanation.now);
   out.Key("members");
   explanation.members ? WriteMembers(*explanation.members, out) : out.Literal("null");
   out.Key("gang");

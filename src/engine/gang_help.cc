@@ -100,13 +100,15 @@ std::vector<NodeRow> GangHelpFinder::OneOfEachShape() const {
 }
 
 // A node that is there is emptied and filled with members again and again: each time it is another
-// new one.
+// new one. What is taken off it would still be there, in the same zone or with the same volume, and
+// must not be what kept members away.
 std::optional<std::size_t> GangHelpFinder::CountNodesLike(NodeRow row, std::size_t fewer_than) {
   const auto mark = state_.Mark();
   GangPlan plan;
   std::vector<PodId> without = members_;
   planner_.Fill(without, plan, needed_);
   std::size_t nodes = 0, placed = plan.places.size();
+  std::erase_if(without, [&](PodId pod) { return !doors_.fits_beside(pod, row); });
   while (placed < needed_ && nodes + 1 < fewer_than) {
     Empty(row);
     const std::size_t before = placed;
@@ -114,7 +116,7 @@ std::optional<std::size_t> GangHelpFinder::CountNodesLike(NodeRow row, std::size
     std::erase_if(without, [&](PodId pod) {
       const cluster::ClassId kind = state_.pod(pod).pod_class;
       if (placed >= needed_ || hopeless.contains(kind)) return false;
-      if (!fits_(pod, row)) {
+      if (!doors_.fits(pod, row)) {
         hopeless.insert(kind);
         return false;
       }
@@ -204,17 +206,17 @@ std::optional<GangHelpFinder::Way> GangHelpFinder::InTheWayOf(PodId member, Node
   });
   const auto mark = state_.Mark();
   Way gone;
-  bool fits = fits_(member, row);
+  bool fits = doors_.fits(member, row);
   for (std::size_t i = 0; !fits && i < pods.size() && gone.size() + 1 < fewer_than; ++i) {
     state_.Displace(pods[i]);
     gone.push_back(pods[i]);
-    fits = fits_(member, row);
+    fits = doors_.fits(member, row);
   }
   // Some of them may have gone in vain.
   std::erase_if(gone, [&](PodId pod) {
     if (!fits) return false;
     state_.Assume(pod, row);
-    if (fits_(member, row)) return true;
+    if (doors_.fits(member, row)) return true;
     state_.Displace(pod);
     return false;
   });
@@ -226,7 +228,7 @@ bool GangHelpFinder::MayEnd(PodId pod) const {
   const cluster::GangId gang = state_.gang_of(members_.front());
   const bool member = std::find(members_.begin(), members_.end(), pod) != members_.end() ||
                       (gang.valid() && state_.gang_of(pod) == gang);
-  return !member && state_.pod(pod).priority < kSystemCritical &&
+  return !member && state_.pod(pod).priority < kSystemCritical && !doors_.is_replaced(pod) &&
          !NamesItsNode(state_.class_of(pod).spec);
 }
 

@@ -27,10 +27,18 @@ struct GangHelp {
 
 class GangHelpFinder {
  public:
-  using Fits = std::function<bool(cluster::PodId, cluster::NodeRow)>;
+  struct Doors {
+    using Ask = std::function<bool(cluster::PodId, cluster::NodeRow)>;
+    // Whether the pod fits on the node as the state is.
+    Ask fits;
+    // Whether everything that does not depend on the node alone accepts it.
+    Ask fits_beside;
+    // Whether somebody else would have the room of the pod if it ended.
+    std::function<bool(cluster::PodId)> is_replaced;
+  };
 
-  GangHelpFinder(cluster::State& state, GangPlanner& planner, Fits fits)
-      : state_(state), planner_(planner), fits_(std::move(fits)) {}
+  GangHelpFinder(cluster::State& state, GangPlanner& planner, Doors doors)
+      : state_(state), planner_(planner), doors_(std::move(doors)) {}
 
   // For a gang of which fewer than `needed` of the members find a place. The state is as before
   // when it returns.
@@ -61,7 +69,7 @@ class GangHelpFinder {
 
   cluster::State& state_;
   GangPlanner& planner_;
-  Fits fits_;
+  Doors doors_;
 
   // Of one search.
   std::vector<cluster::PodId> members_;

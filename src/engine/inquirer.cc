@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "engine/core.h"
 #include "engine/demand_planner.h"
@@ -205,9 +206,23 @@ void Inquirer::ListUnplaced(std::span<const PodId> members, GangPlanner& planner
 void Inquirer::FindHelp(const Wanted& wanted, const GangCount& count,
                         std::span<const cluster::ResourceId> scarce, GangPlanner& planner,
                         Wait& wait) {
-  GangHelpFinder finder(state_, planner, [this](PodId pod, NodeRow row) {
-    return core_.placer_.Fits(core_.ProfileOf(pod), pod, row);
-  });
+  // Whose place is reserved is expected back, but by those who may use it themselves.
+  std::set<PodId> expected_back;
+  for (const auto& [key, reservation] : core_.reservations_.all()) {
+    const auto own = core_.ReservationsFor(wanted.members.front());
+    if (reservation.over() || std::find(own.begin(), own.end(), &reservation) != own.end())
+      continue;
+    for (const auto& [pod, use] : reservation.users()) expected_back.insert(pod);
+  }
+  GangHelpFinder finder(
+      state_, planner,
+      {.fits = [this](PodId pod,
+                      NodeRow row) { return core_.placer_.Fits(core_.ProfileOf(pod), pod, row); },
+       .fits_beside =
+           [this](PodId pod, NodeRow row) {
+             return core_.placer_.FitsBeside(core_.ProfileOf(pod), pod, row);
+           },
+       .is_replaced = [&](PodId pod) { return expected_back.contains(pod); }});
   const GangHelp help = finder.Find(wanted.members, wanted.needed, count, scarce);
   if (help.like.valid()) wait.like = state_.nodes().name(help.like);
   wait.nodes = help.nodes;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine/placement.h"
+#include "k8s/names.h"
 
 namespace knx::engine {
 
@@ -216,6 +217,26 @@ std::optional<PodInquiry::Less> Placer::LessFor(
     less.amounts.push_back({state_.resources().Name(entry.id), entry.amount, left});
   }
   return less.amounts.empty() ? std::nullopt : std::optional(std::move(less));
+}
+
+bool Placer::FitsBeside(const framework::Profile& profile, PodId pod, NodeRow row) {
+  PreparedClass prepared(profile, state_, state_.pod(pod).pod_class, state_.RelationOf(pod), pod);
+  prepared.Refresh();
+  if (!prepared.outcome().ok()) return false;
+  const Symbol hostname = state_.words().Find(k8s::names::kHostname);
+  return std::all_of(
+      prepared.filters().begin(), prepared.filters().end(), [&](const PreparedFilter& filter) {
+        using framework::Scope;
+        if (filter.scope == Scope::kFacts || filter.scope == Scope::kUsage) return true;
+        const std::vector<Symbol> apart = filter.filter->limits().apart;
+        const bool by_node =
+            !apart.empty() &&
+            std::all_of(apart.begin(), apart.end(), [&](Symbol key) { return key == hostname; });
+        Verdict verdict;
+        framework::Verdicts out(std::span(&verdict, 1), filter.plugin);
+        filter.filter->Filter(std::span(&row, 1), out);
+        return by_node || verdict.code == Code::kSuccess;
+      });
 }
 
 }  // namespace knx::engine

@@ -42,6 +42,8 @@ struct Explanation {
   std::string scheduler;
   std::vector<std::string> profiles;  // and those that there are
 
+  // What would be said if it were tried now; empty: the same, or nothing.
+  std::string now;
   std::string message;                 // why it waits, in one sentence, as conditions say it
   std::optional<GangMembers> members;  // of the gang, or of that which the pod is in
   std::optional<engine::GangInquiry> gang;

@@ -176,6 +176,15 @@ TEST(Explanation, SaysHowAGangStands) {
            },
        .ask = "train",
        .says = {"What would help, each by itself:\n  the label rack on nodes\n"}},
+      {.name = "members larger than any node",
+       .story =
+           [](Harness& harness) {
+             harness.Node(Node("a"));
+             Gang(harness, 2, 2, "6");
+           },
+       .ask = "train",
+       .says = {"What would help, each by itself:\n"
+                "  larger nodes: it asks for 6 of cpu, and no node has more than 4\n"}},
       {.name = "members of several kinds",
        .story =
            [](Harness& harness) {

@@ -92,7 +92,7 @@ TEST(Explanation, SaysOfAPodWhatStandsInItsWay) {
            },
        .ask = "p",
        .says = {"pod default/p waits\n"},
-       .silent_on = {"What would help"}},
+       .silent_on = {"the end of", "a request for"}},
       {.name = "several resources",
        .story =
            [](Harness& harness) {
@@ -124,6 +124,66 @@ TEST(Explanation, SaysOfAPodWhatStandsInItsWay) {
            },
        .ask = "p",
        .says = {"the end of 1 pod being deleted already: default/q\n"}},
+      {.name = "a node that is not there",
+       .story =
+           [](Harness& harness) {
+             harness.Node(Node("a"));
+             k8s::NodeSelectorTerm term;
+             term.match_fields.push_back({"metadata.name", k8s::SelectorOperator::kIn, {"b"}});
+             harness.Pod(PodBuilder("p").Requires(term));
+           },
+       .ask = "p",
+       .says = {"  the node b, which it asks for by name and which is not there\n"}},
+      {.name = "more than any node has",
+       .story =
+           [](Harness& harness) {
+             harness.Node(Node("a"));
+             harness.Pod(PodBuilder("q").Asks("cpu", "4").On("a"));
+             harness.Pod(PodBuilder("p").Asks("cpu", "6").Asks("nvidia.com/gpu", "1"));
+           },
+       .ask = "p",
+       .says = {"  larger nodes: it asks for 6 of cpu and 1 of nvidia.com/gpu, and no node has "
+                "more than 4 and none\n"},
+       .silent_on = {"the end of", "more node like"}},
+      {.name = "pods that keep apart by zone",
+       .story =
+           [](Harness& harness) {
+             harness.Node(Node("a").Label("zone", "z"));
+             k8s::PodAffinityTerm term;
+             term.selector = k8s::LabelSelector{{{"app", "db"}}, {}};
+             term.topology_key = "zone";
+             harness.Pod(PodBuilder("q").Label("app", "db").On("a"));
+             harness.Pod(PodBuilder("p").Label("app", "db").Apart(term));
+           },
+       .ask = "p",
+       .says = {"the end of 1 pod: default/q\n",
+                "no pods near by that its pod anti-affinity forbids: it fits on a\n"},
+       .silent_on = {"more node like"}},
+      {.name = "pods that keep apart by node",
+       .story =
+           [](Harness& harness) {
+             harness.Node(Node("a"));
+             k8s::PodAffinityTerm term;
+             term.selector = k8s::LabelSelector{{{"app", "db"}}, {}};
+             term.topology_key = "kubernetes.io/hostname";
+             for (const char* name : {"q", "p"}) {
+               harness.Pod(PodBuilder(name).Label("app", "db").Apart(term));
+               harness.ScheduleAndBind();
+             }
+           },
+       .ask = "p",
+       .says = {"1 more node like a\n"}},
+      {.name = "a label beside an affinity that forbids the node",
+       .story =
+           [](Harness& harness) {
+             harness.Node(Node("a").Label("zone", "a"));
+             k8s::NodeSelectorTerm term;
+             term.match_expressions.push_back({"zone", k8s::SelectorOperator::kIn, {"c"}});
+             harness.Pod(PodBuilder("p").NodeSelector("zone", "b").Requires(term));
+           },
+       .ask = "p",
+       .says = {"another node selector or node affinity: it fits on a\n"},
+       .silent_on = {"the label"}},
       {.name = "a gate",
        .story =
            [](Harness& harness) {
@@ -186,6 +246,21 @@ TEST(Explanation, SaysWhoseTurnItIsAndWhoKeepsTheRoom) {
        .says = {"the end of the reservation default/report, which keeps room for app report until "
                 "2023-11-14T22:18:20Z\n",
                 "the end of 1 pod: default/q\n"}},
+      {.name = "a pod whose place is kept for it",
+       .story =
+           [](Harness& harness) {
+             harness.Node(Node("a"));
+             harness.Object(Reservation(harness, "a"));
+             harness.Schedule();
+             harness.Pod(PodBuilder("q")
+                             .Asks("cpu", "3")
+                             .Label("scheduling.kubenexus.io/app-id", "report"));
+             harness.ScheduleAndBind();
+             harness.Pod(PodBuilder("p").Asks("cpu", "3"));
+           },
+       .ask = "p",
+       .says = {"1 more node like a\n"},
+       .silent_on = {"the end of"}},
       {.name = "a reservation in the way of a gang",
        .story =
            [](Harness& harness) {

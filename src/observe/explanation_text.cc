@@ -179,7 +179,7 @@ std::string RefusalsText(const Explanation& explanation) {
                        refusal.plugin.empty() ? "" : fmt::format(" ({})", refusal.plugin));
   }
   if (shown < explanation.refusals.size()) {
-    out += fmt::format("  and {} of {} reasons, each of fewer nodes\n",
+    out += fmt::format("  and {} more of {} reasons, none of them of more nodes\n",
                        explanation.refusals.size() - shown, explanation.refusals.size());
   }
   return out;
@@ -232,6 +232,7 @@ std::string ToText(const Explanation& explanation) {
   if (explanation.members) out += GangText(explanation);
   out += PodText(explanation);
   if (!explanation.message.empty()) out += fmt::format("\n{}\n", explanation.message);
+  if (!explanation.now.empty()) out += fmt::format("\nIf it were tried now: {}\n", explanation.now);
   if (!explanation.help.empty()) {
     const bool runs = explanation.of_gang && Runs(explanation);
     out += fmt::format("\nWhat would help{}, each by itself:\n", runs ? " one more to start" : "");

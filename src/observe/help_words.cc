@@ -71,12 +71,16 @@ std::vector<std::string> HelpOfOthers(const Wait& wait) {
         "the end of the reservation {}, which keeps room for {}{}", reserved.name, reserved.whom,
         reserved.ends == kNever ? "" : fmt::format(" until {}", Moment(reserved.ends))));
   }
+  return help;
+}
+
+// To be let pass by who is promised a start; it fits, or there would be more to say.
+void AddPassing(const Wait& wait, std::vector<std::string>& help) {
   const auto& held = wait.held_for;
   if (held && held->may_pass && held->start < engine::kUnknownEnd) {
     help.push_back(fmt::format("a run time with which it has ended by {} (annotation {})",
                                Moment(held->start), k8s::names::kExpectedDuration));
   }
-  return help;
 }
 
 // As it is written in manifests.
@@ -112,6 +116,18 @@ std::string TaintsNotTolerated(const cluster::State& state, PodId pod, NodeRow r
   return taints.empty() ? "" : fmt::format("a toleration for {}", fmt::join(taints, ", "));
 }
 
+// Whether its required node affinity allows a node like this one with the labels it selects by.
+bool AffinityAllows(const cluster::State& state, PodId pod, NodeRow row) {
+  const k8s::PodSpec& spec = state.class_of(pod).spec;
+  if (!spec.node_affinity || !spec.node_affinity->required) return true;
+  std::map<std::string, std::string> labels(spec.node_selector.begin(), spec.node_selector.end());
+  for (const auto& [key, value] : state.nodes().facts(row).labels) {
+    labels.try_emplace(std::string(state.words().Text(key)), state.words().Text(value));
+  }
+  return k8s::Matches(*spec.node_affinity->required, {labels.begin(), labels.end()},
+                      state.nodes().name(row));
+}
+
 // Labels that the node would need; empty: it is not for want of those.
 std::string LabelsWanted(const cluster::State& state, PodId pod, NodeRow row) {
   std::vector<std::string> labels;
@@ -122,7 +138,8 @@ std::string LabelsWanted(const cluster::State& state, PodId pod, NodeRow row) {
     if (has.valid() && state.words().Text(has) == value) continue;
     labels.push_back(fmt::format("{}={}", key, value));
   }
-  return labels.empty() ? "" : fmt::format("the label {} on the node", fmt::join(labels, ", "));
+  if (labels.empty() || !AffinityAllows(state, pod, row)) return {};
+  return fmt::format("the label {} on the node", fmt::join(labels, ", "));
 }
 
 // The change that takes a refusal away; empty: it goes by itself with another.
@@ -135,13 +152,91 @@ std::string ChangeFor(const cluster::State& state, PodId pod, NodeRow row,
     return labels.empty() ? "another node selector or node affinity" : labels;
   }
   if (obstacle.plugin == "NodePorts") return "other host ports";
-  return fmt::format("an end to \"{}\" ({})", fmt::join(obstacle.reasons, ", "), obstacle.plugin);
+  // kube-scheduler's reasons, and what would take them away.
+  constexpr std::pair<std::string_view, std::string_view> kChanges[] = {
+      {"node(s) didn't match pod affinity rules", "a pod near by that its pod affinity asks for"},
+      {"node(s) didn't match pod anti-affinity rules",
+       "no pods near by that its pod anti-affinity forbids"},
+      {"node(s) didn't satisfy existing pods anti-affinity rules",
+       "no pods near by whose anti-affinity forbids it"},
+      {"node(s) didn't match pod topology spread constraints", "other topology spread constraints"},
+      {"node(s) didn't match pod topology spread constraints (missing required label)",
+       "the label of its topology spread constraint on the node"},
+      {"node(s) didn't find available persistent volumes to bind",
+       "persistent volumes there for its claims"},
+      {"node(s) didn't match PersistentVolume's node affinity",
+       "persistent volumes that can be used there"},
+      {"node(s) had no available disk", "a disk that nobody uses there"},
+  };
+  for (const auto& [reason, change] : kChanges) {
+    if (obstacle.reasons.size() == 1 && obstacle.reasons[0] == reason) return std::string(change);
+  }
+  return fmt::format("no \"{}\" ({})", fmt::join(obstacle.reasons, ", "), obstacle.plugin);
+}
+
+// ---- what no node has ----
+
+// The nodes that it asks for by name, if none of them is there.
+std::string NodesThatAreMissing(const cluster::State& state, PodId pod) {
+  const auto& affinity = state.class_of(pod).spec.node_affinity;
+  if (!affinity || !affinity->required) return {};
+  std::vector<std::string> names;
+  for (const k8s::NodeSelectorTerm& term : affinity->required->terms) {
+    const std::size_t before = names.size();
+    for (const auto& field : term.match_fields) {
+      if (field.op == k8s::SelectorOperator::kIn) {
+        names.insert(names.end(), field.values.begin(), field.values.end());
+      }
+    }
+    if (names.size() == before) return {};  // it may be another node
+  }
+  const auto is_there = [&](const std::string& name) {
+    const NodeRow row = state.nodes().Find(name);
+    return row.valid() && state.nodes().has_node(row);
+  };
+  if (names.empty() || std::any_of(names.begin(), names.end(), is_there)) return {};
+  return fmt::format("the node {}, which it asks for by name and which is not there", Some(names));
+}
+
+// Of what no node has so much even if it is empty.
+std::string MoreThanAnyNodeHas(const cluster::State& state,
+                               const cluster::ResourceVector& requests) {
+  std::vector<std::string> asked, most;
+  for (const cluster::ResourceAmount& entry : requests) {
+    std::int64_t greatest = 0;
+    state.nodes().present().ForEach([&](std::uint32_t row) {
+      greatest = std::max(greatest, state.nodes().allocatable(entry.id)[NodeRow{row}]);
+    });
+    if (entry.amount <= greatest) continue;
+    const std::string& name = state.resources().Name(entry.id);
+    asked.push_back(fmt::format("{} of {}", Amount(name, entry.amount), name));
+    most.push_back(greatest == 0 ? "none" : Amount(name, greatest));
+  }
+  if (asked.empty()) return {};
+  return fmt::format("larger nodes: it asks for {}, and no node has more than {}",
+                     fmt::join(asked, " and "), fmt::join(most, " and "));
+}
+
+// Of members that wait, for each resource.
+cluster::ResourceVector GreatestRequests(const cluster::State& state, const cluster::Gang& gang) {
+  std::map<cluster::ResourceId, std::int64_t> greatest;
+  for (const PodId member : gang.members) {
+    if (state.pod(member).node.valid()) continue;
+    for (const cluster::ResourceAmount& entry : state.class_of(member).requests) {
+      greatest[entry.id] = std::max(greatest[entry.id], entry.amount);
+    }
+  }
+  cluster::ResourceVector out;
+  for (const auto& [id, amount] : greatest) out.push_back({id, amount});
+  return out;
 }
 
 }  // namespace
 
-std::vector<std::string> HelpFor(const cluster::Gang& gang, const GangInquiry& inquiry) {
+std::vector<std::string> HelpFor(const cluster::State& state, const cluster::Gang& gang,
+                                 const GangInquiry& inquiry) {
   std::vector<std::string> help = HelpOfOthers(inquiry);
+  if (inquiry.answer == engine::GangAnswer::kPlaced) AddPassing(inquiry, help);
   if (gang.awaits_object()) {
     // Of a Workload the name has the group in it, after the namespace and the object.
     return {fmt::format("the {} {}", cluster::ObjectOf(gang.source),
@@ -150,6 +245,10 @@ std::vector<std::string> HelpFor(const cluster::Gang& gang, const GangInquiry& i
   if (inquiry.complete && !inquiry.together.empty() && inquiry.domains.empty()) {
     help.push_back(
         fmt::format("the label {} on nodes", Shortened(inquiry.together, kLongestValue)));
+  }
+  if (inquiry.complete && inquiry.answer != engine::GangAnswer::kPlaced) {
+    std::string larger = MoreThanAnyNodeHas(state, GreatestRequests(state, gang));
+    if (!larger.empty()) help.push_back(std::move(larger));
   }
   // Only who runs the gang knows whether it can do with less, and where its number of pods decides
   // whether it starts, and not that of its parts.
@@ -165,6 +264,10 @@ std::vector<std::string> HelpFor(const cluster::Gang& gang, const GangInquiry& i
 std::vector<std::string> HelpFor(const cluster::State& state, PodId pod,
                                  const PodInquiry& inquiry) {
   std::vector<std::string> help = HelpOfOthers(inquiry);
+  if (!inquiry.asked.chosen.empty()) {
+    AddPassing(inquiry, help);
+    return help;
+  }
   std::map<std::string, std::vector<std::string>> nodes_by_change;
   for (const PodInquiry::Obstacle& obstacle : inquiry.obstacles) {
     const NodeRow row = state.nodes().Find(obstacle.node);
@@ -185,6 +288,10 @@ std::vector<std::string> HelpFor(const cluster::State& state, PodId pod,
   changes.resize(std::min(changes.size(), kMostChanges));
   for (const auto& [change, nodes] : changes) {
     help.push_back(fmt::format("{}: it fits on {}", change, Some(nodes)));
+  }
+  for (std::string missing :
+       {NodesThatAreMissing(state, pod), MoreThanAnyNodeHas(state, state.class_of(pod).requests)}) {
+    if (!missing.empty()) help.push_back(std::move(missing));
   }
   if (inquiry.less) {
     std::vector<std::string> amounts;

@@ -144,13 +144,20 @@ class Simulation {
     if (engine == nullptr) return InvalidError("no scheduler runs that could explain anything");
     result.explanation = observe::Explain(*engine, *request_.explain);
     if (result.explanation.has_value()) return Ok();
-    // The scheduler has forgotten pods that have done their work.
+    // The scheduler has forgotten pods that have done their work, and hears of others a moment
+    // late.
+    std::string_view name = *request_.explain;
+    if (name.starts_with("pod/")) name.remove_prefix(std::string_view("pod/").size());
     for (const PodOutcome& pod : result.pods) {
-      if (pod.name != *request_.explain && PodKey(pod.namespace_, pod.name) != *request_.explain) {
-        continue;
-      }
-      return InvalidError(fmt::format("{}: pod {} does not wait, it is {}", *request_.explain,
-                                      PodKey(pod.namespace_, pod.name), pod.phase));
+      const std::string key = PodKey(pod.namespace_, pod.name);
+      if (pod.name != name && key != name) continue;
+      const bool ended = pod.phase == "Succeeded" || pod.phase == "Failed";
+      return InvalidError(ended ? fmt::format("{}: pod {} does not wait, it has {}",
+                                              *request_.explain, key,
+                                              pod.phase == "Failed" ? "failed" : "succeeded")
+                                : fmt::format("{}: the scheduler has not yet heard of pod {} when "
+                                              "the run ends; --until makes it longer",
+                                              *request_.explain, key));
     }
     return InvalidError(fmt::format("{}: there is no pod group and no pod of that name; {}",
                                     *request_.explain,
