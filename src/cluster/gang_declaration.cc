@@ -297,7 +297,8 @@ std::optional<GangObject> ReadGangObject(const k8s::Object& object) {
       out.terms.patience = Duration::Seconds(*group->schedule_timeout_seconds);
     }
     for (const auto& [role, minimum] : group->role_minimums) {
-      if (minimum > 0) out.roles[role] = std::min(minimum, kMaxGangMinimum);
+      // Who says nothing has no role.
+      if (minimum > 0 && !role.empty()) out.roles[role] = std::min(minimum, kMaxGangMinimum);
     }
     out.topology_key = group->topology_key;
     out.sub_groups = group->sub_group_policies;

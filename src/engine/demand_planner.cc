@@ -25,6 +25,10 @@ DemandPlanner::DemandPlanner(cluster::State& state, GangPlanner& planner, const 
     (part == GangGoal::kNone ? loose_ : waiting_[part]).push_back(pod);
   }
   FindShapes();
+  for (const bool fewest_first : {false, true}) {
+    OrderParts({.fewest_first = fewest_first});
+    (fewest_first ? fewest_first_ : most_first_) = order_;
+  }
 }
 
 void DemandPlanner::FindShapes() {
@@ -43,9 +47,10 @@ void DemandPlanner::FindShapes() {
 // The small ones first gives most of them places; where it needs a large one, that has to be placed
 // while there is room.
 GangPlan DemandPlanner::Plan() {
-  GangPlan plan = Try({.fewest_first = true});
-  if (!plan.places.empty() || plan.refusal.attempt.error || order_.size() < 2) return plan;
-  GangPlan other = Try({.fewest_first = false});
+  GangPlan plan = Try(fewest_first_);
+  const bool no_other_way = fewest_first_ == most_first_;
+  if (!plan.places.empty() || plan.refusal.attempt.error || no_other_way) return plan;
+  GangPlan other = Try(most_first_);
   return other.places.empty() && other.fitting <= plan.fitting ? plan : other;
 }
 
@@ -70,9 +75,9 @@ void DemandPlanner::OrderParts(Way way) {
   });
 }
 
-GangPlan DemandPlanner::Try(Way way) {
+GangPlan DemandPlanner::Try(const std::vector<std::size_t>& order) {
   Begin();
-  OrderParts(way);
+  order_ = order;
   const auto mark = state_.Mark();
   PlaceNeeded();
   PlaceOthers();
@@ -239,7 +244,7 @@ void DemandPlanner::Take(const std::vector<PodId>& from, const std::function<boo
 
 void DemandPlanner::FillUp(GangPlan& plan) {
   Begin();
-  OrderParts({});
+  order_ = fewest_first_;
   PlaceOthers();
   plan.places.insert(plan.places.end(), plan_.places.begin(), plan_.places.end());
 }

@@ -47,7 +47,7 @@ class DemandPlanner {
   void FindShapes();
   void Begin();
   void OrderParts(Way way);
-  GangPlan Try(Way way);
+  GangPlan Try(const std::vector<std::size_t>& order);
   std::vector<cluster::PodId> TryToChoose(Way way, const std::function<void()>& clear, bool stay);
 
   // Those without whom it cannot start: sub-groups of which so many must, and roles.
@@ -78,6 +78,7 @@ class DemandPlanner {
   std::vector<std::vector<cluster::PodId>> waiting_;  // by sub-group, likewise
   // By sub-group: those of one shape have members of the same kinds, and miss as many.
   std::vector<std::size_t> shapes_;
+  std::vector<std::size_t> fewest_first_, most_first_;  // orders of those that could be whole
 
   // Of one attempt.
   GangGoal goal_;
