@@ -44,6 +44,11 @@ void Core::NoteMember(PodId id, Time now) {
   NoteConflict(id);
   const GangId gang = state_.gang_of(id);
   if (!gang.valid()) return;
+  if (state_.pod(id).making_room) {
+    // That was for itself. A gang waits as a whole.
+    state_.SetMakingRoom(id, false);
+    queue_.AskGateAgain(id, now);
+  }
   if (!IsReady(id)) return ForgetMember(gang, id, now);
   WaitingGang& waiting = gangs_.Open(gang, now);
   const std::size_t others = waiting.ready.size();
