@@ -250,6 +250,7 @@ class Core {
   // The same for a driver, with those that are there and, unless nullptr, places for the others.
   GangRoom FindRoomInParts(PodId id, GangId gang, const Reservation* executors, Time now);
   [[nodiscard]] bool MayMakeRoom(PodId id, const WaitingGang& waiting, Time now);
+  std::optional<Time> WhenToRetry(PodId id, const WaitingGang& waiting, Time now);
   GangPreemptor MakePreemptor(PodId id, GangPlanner& planner, Time now);
   // Who judges where the pod, or what stands for one to come, may be.
   [[nodiscard]] const framework::Profile& JudgeOf(PodId id);

@@ -53,6 +53,17 @@ bool Core::MayMakeRoom(PodId id, const WaitingGang& waiting, Time now) {
   return !waiting.evicted_at || now >= *waiting.evicted_at + cooldown;
 }
 
+// Nothing need happen for it until it may evict others again.
+std::optional<Time> Core::WhenToRetry(PodId id, const WaitingGang& waiting, Time now) {
+  const auto& plugin = ProfileOf(id).gang_preemption;
+  if (!plugin) return std::nullopt;
+  constexpr Duration kMoment = Duration::Seconds(1);
+  const Duration cooldown = std::max(plugin->plugin->gang_preemption_args().cooldown, kMoment);
+  if (RoomIsComing(id, waiting, now)) return now + cooldown;
+  const bool too_soon = waiting.evicted_at && now < *waiting.evicted_at + cooldown;
+  return too_soon ? std::optional(*waiting.evicted_at + cooldown) : std::nullopt;
+}
+
 GangPreemptor Core::MakePreemptor(PodId id, GangPlanner& planner, Time now) {
   const Duration cooldown = ProfileOf(id).gang_preemption->plugin->gang_preemption_args().cooldown;
   return {

@@ -250,6 +250,7 @@ void Core::RefuseGang(PodId id, GangId gang, const GangPlan& plan, const GangRoo
   TellGang(gang, GangOutcome::kNoRoom, needed, now - waiting.since);
   const auto shares = Shares(room);
   if (!shares.empty()) waiting.evicted_at = now;
+  gangs_.SetRetry(gang, room.places.empty() ? WhenToRetry(id, waiting, now) : std::nullopt);
   for (const auto& [member, share] : shares) AnnouncePlan(member, share, now);
   FailedAttempt attempt = plan.refusal.attempt;
   if (!attempt.error) waiting.blocked.WidenTo(state_, id, attempt);
@@ -342,6 +343,7 @@ void Core::MakeReports(Time now) {
       }
     }
     if (due->incomplete) ReportIncomplete(due->gang, waiting, now);
+    if (due->retry && waiting.stands.valid()) queue_.Activate(waiting.stands, now);
   }
 }
 

@@ -121,6 +121,7 @@ void GangBook::Close(GangId gang) {
   SetMissingReport(gang, std::nullopt);
   SetIncompleteReport(gang, std::nullopt);
   SetTellReport(gang, std::nullopt);
+  SetRetry(gang, std::nullopt);
   gangs_.erase(gang);
 }
 
@@ -155,13 +156,19 @@ void GangBook::SetTellReport(GangId id, std::optional<Time> when) {
   Reschedule(id, gangs_.at(id).tell_report, when);
 }
 
+void GangBook::SetRetry(GangId id, std::optional<Time> when) {
+  Reschedule(id, gangs_.at(id).retry_at, when);
+}
+
 void GangBook::Reschedule(GangId id, std::optional<Time>& slot, std::optional<Time> when) {
   const WaitingGang& gang = gangs_.at(id);
-  for (const auto& report : {gang.missing_report, gang.incomplete_report, gang.tell_report}) {
+  for (const auto& report :
+       {gang.missing_report, gang.incomplete_report, gang.tell_report, gang.retry_at}) {
     if (report) reports_.erase({*report, id});
   }
   slot = when;
-  for (const auto& report : {gang.missing_report, gang.incomplete_report, gang.tell_report}) {
+  for (const auto& report :
+       {gang.missing_report, gang.incomplete_report, gang.tell_report, gang.retry_at}) {
     if (report) reports_.emplace(*report, id);
   }
 }
@@ -173,7 +180,9 @@ std::optional<GangBook::Due> GangBook::PopReport(Time now) {
   due.missing = gang.missing_report && *gang.missing_report <= now;
   due.incomplete = gang.incomplete_report && *gang.incomplete_report <= now;
   due.tell = gang.tell_report && *gang.tell_report <= now;
+  due.retry = gang.retry_at && *gang.retry_at <= now;
   if (due.missing) SetMissingReport(due.gang, std::nullopt);
+  if (due.retry) SetRetry(due.gang, std::nullopt);
   if (due.incomplete) SetIncompleteReport(due.gang, std::nullopt);
   if (due.tell) SetTellReport(due.gang, std::nullopt);
   return due;

@@ -36,6 +36,7 @@ struct WaitingGang {
   // leaving: who is missed may have done its work and be gone. They are not asked to go.
   bool found_alone = false;
   std::optional<Time> evicted_at;   // others, to make room for it
+  std::optional<Time> retry_at;     // may evict others then
   std::optional<Time> told_at;      // all members last said why it does not fit
   std::size_t told_needed = 0;      // so many places were needed then
   std::optional<Time> tell_report;  // when the others say what by now only one of them does
@@ -77,17 +78,18 @@ class GangBook {
   [[nodiscard]] static bool FillParts(const cluster::State& state, cluster::GangId id,
                                       const WaitingGang& waiting);
 
-  // Something is to be said of a gang at a time, or no longer.
+  // Something is to be said of a gang at a time, or it is to be tried again, or no longer.
   void SetMissingReport(cluster::GangId id, std::optional<Time> when);
   void SetIncompleteReport(cluster::GangId id, std::optional<Time> when);
   void SetTellReport(cluster::GangId id, std::optional<Time> when);
+  void SetRetry(cluster::GangId id, std::optional<Time> when);
   [[nodiscard]] Time NextReport() const {
     return reports_.empty() ? kNever : reports_.begin()->first;
   }
-  // A gang with something to be said by now, whose time is taken off.
+  // A gang with something to be said or done by now, whose time is taken off.
   struct Due {
     cluster::GangId gang;
-    bool missing = false, incomplete = false, tell = false;
+    bool missing = false, incomplete = false, tell = false, retry = false;
   };
   std::optional<Due> PopReport(Time now);
 

@@ -172,5 +172,21 @@ TEST_F(LeavingTest, RoomThatDoesNotBecomeFreeIsLookedForElsewhere) {
   }
 }
 
+TEST_F(LeavingTest, AGangWhoseEvictionsAreRefusedIsTriedAgainAfterItsCooldown) {
+  Nodes(2);
+  harness_.Pod(Wants("other0", 0).On("n0"));
+  harness_.Pod(Wants("other1", 0).On("n1"));
+  GangComes(2);
+  harness_.FinishEviction("other0", "forbidden");
+  harness_.FinishEviction("other1", "forbidden");
+  harness_.Pass(Duration::Seconds(29));
+  EXPECT_THAT(harness_.evictions(), IsEmpty());
+  harness_.Pass(Duration::Seconds(2));
+  EXPECT_THAT(harness_.evictions(), ElementsAre("other0", "other1"));
+  AllGo();
+  EXPECT_NE(harness_.NodeOf("high0"), "");
+  EXPECT_NE(harness_.NodeOf("high1"), "");
+}
+
 }  // namespace
 }  // namespace knx::engine
