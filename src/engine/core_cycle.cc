@@ -72,6 +72,8 @@ void Core::StartFlight(PodId id, NodeRow row, Time now) {
   NoteUse(id, now);
   YieldHolds(row);
   flights_[id] = {};
+  // To a gang a member counts that a profile places which knows none.
+  if (state_.pod(id).gang != nullptr) SettleGang(state_.gang_of(id), now);
   if (nominated.valid() && nominated != row) TellNominationGone(id, nominated, now);
   if (Reserve(id, row, now)) Continue(id, now);
 }

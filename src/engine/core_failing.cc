@@ -56,7 +56,7 @@ void Core::FailOnNode(PodId id, const FailedAttempt& attempt, const std::string&
   }
   Fail(id, failed, message, NodeRow{}, now);
   if (departure != 0) CancelDeparture(departure, now);
-  if (gang.valid()) SettleGang(gang, now);
+  if (state_.pod(id).gang != nullptr) SettleGang(state_.gang_of(id), now);
 }
 
 void Core::Fail(PodId id, const FailedAttempt& attempt, const std::string& message,
