@@ -219,8 +219,8 @@ class Core {
   // The members other than the one whose turn it was.
   void TellOthers(PodId id, GangId gang, const GangRefusal& refusal, const Nomination& nomination,
                   Time now);
-  // `begins`: the gang has too few without those that are planned.
-  void Depart(PodId id, GangId gang, const GangPlan& plan, bool begins, Time now);
+  void Depart(PodId id, GangId gang, const GangPlan& plan, Time now);
+  [[nodiscard]] bool IsBeginning(GangId id) const;
   void AwaitGang(PodId id, Time now);
   // True: something is still being written about one of them.
   bool AwaitStatuses(Departure& departure);
@@ -228,6 +228,8 @@ class Core {
   [[nodiscard]] std::optional<LostPlace> FindLostPlace(const Departure& departure);
   void PlanAgain(std::uint64_t number, const LostPlace& lost, Time now);
   void CancelDeparture(std::uint64_t number, Time now);
+  // A pod that may be on its way by itself has become a member: it is planned with the others.
+  void JoinOthers(PodId id, Time now);
   // Takes those back that were given a time for it and are not ready to be bound.
   void EndLateDepartures(Time now);
   void PlanReports(GangId id, WaitingGang& waiting, bool missing, Time now);

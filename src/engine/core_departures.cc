@@ -37,9 +37,9 @@ Symbol CommonDomain(const cluster::State& state, const Departure& departure) {
 
 }  // namespace
 
-void Core::Depart(PodId id, GangId gang, const GangPlan& plan, bool begins, Time now) {
+void Core::Depart(PodId id, GangId gang, const GangPlan& plan, Time now) {
   WaitingGang& waiting = *gangs_.Find(gang);
-  Departure departure{.gang = gang, .members = {}, .begins = begins};
+  Departure departure{.gang = gang, .members = {}};
   for (const auto& [pod, row] : plan.places) departure.members.push_back(pod);
   departure.most = GangArgsOf(state_.gangs().Get(gang)).attempt_timeout;
   departure.whole = !IsIncomplete(gang);
@@ -69,6 +69,15 @@ void Core::Depart(PodId id, GangId gang, const GangPlan& plan, bool begins, Time
   }
   if (Departure* const waits = departures_.Find(number)) waits->waited = true;
   SettleGang(gang, now);
+}
+
+// It has too few without those that are on their way together, who may come back yet. Nobody else
+// of it is to go before them, unless all of it may come one by one.
+bool Core::IsBeginning(GangId id) const {
+  const std::size_t on_their_way = departures_.MembersOf(id);
+  if (on_their_way == 0 || driven_.MayStartInParts(id)) return false;
+  const cluster::Gang& gang = state_.gangs().Get(id);
+  return gang.placed + gang.finished < on_their_way + static_cast<std::size_t>(gang.minimum);
 }
 
 void Core::AwaitGang(PodId id, Time now) {
@@ -130,6 +139,9 @@ std::optional<LostPlace> Core::FindLostPlace(const Departure& departure) {
   for (const PodId member : members) {
     rows.push_back(state_.pod(member).node);
     if (state_.pod(member).terminating) return LostPlace{member, "the pod is being deleted"};
+    if (GangOf(member) != departure.gang) {
+      return LostPlace{member, "the pod has left its pod group"};
+    }
     if (IsCrowdedOut(member, flights_.at(member))) {
       return LostPlace{member, "somebody else has taken the room on the node"};
     }
@@ -166,6 +178,15 @@ void Core::PlanAgain(std::uint64_t number, const LostPlace& lost, Time now) {
   EmitEvent(lost.pod, true, names::kEventFailedScheduling, names::kActionScheduling, message);
   CancelDeparture(number, now);
   TryAgainWith(gang, now);
+}
+
+void Core::JoinOthers(PodId id, Time now) {
+  const auto flight = flights_.find(id);
+  const bool alone = flight != flights_.end() && flight->second.departure == 0 &&
+                     flight->second.step != FlightStep::kBind;
+  if (!alone || !GangOf(id).valid()) return;
+  GiveBackRoom(id, now);
+  queue_.PutBack(id, now);
 }
 
 void Core::CancelDeparture(std::uint64_t number, Time now) {

@@ -283,6 +283,7 @@ void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
   }
   if (change.gang) {
     ForgetMember(gang, id, now);
+    JoinOthers(id, now);
     queue_.AskGateAgain(id, now);
   }
   if (gang.valid() || change.gang) NoteMember(id, now);

@@ -38,7 +38,10 @@ void Core::OnMinimumChanged(GangId id, std::int32_t before, Time now) {
   if (!stays_gang) {
     // Members become pods like any other, or these become members.
     CloseGang(id);
-    for (const PodId member : members) queue_.AskGateAgain(member, now);
+    for (const PodId member : members) {
+      JoinOthers(member, now);
+      queue_.AskGateAgain(member, now);
+    }
   }
   for (const PodId member : members) NoteMember(member, now);
   // What it was refused is not what it asks for now.

@@ -105,8 +105,7 @@ void Core::SettleGang(GangId id, Time now) {
 }
 
 bool Core::MayStand(GangId id, const WaitingGang& waiting) const {
-  return HasEnough(id, waiting) && !MakesRoom(id) && !gang_extenders_.Waits(id) &&
-         !departures_.AreBeginning(id);
+  return HasEnough(id, waiting) && !MakesRoom(id) && !gang_extenders_.Waits(id) && !IsBeginning(id);
 }
 
 void Core::CloseGang(GangId id) {
@@ -232,7 +231,7 @@ void Core::DecideGang(PodId id, GangId gang, Time now) {
   waiting.blocked = {};
   waiting.evicted_at.reset();
   gangs_.SetTellReport(gang, std::nullopt);
-  Depart(id, gang, plan, needed > 0, now);
+  Depart(id, gang, plan, now);
 }
 
 void Core::RefuseGang(PodId id, GangId gang, const GangPlan& plan, const GangRoom& room, Time now) {

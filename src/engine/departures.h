@@ -1,5 +1,5 @@
-// Members of gangs that are on their way together: which have come how far, and which gangs begin
-// with them. Who they are and what becomes of them is for the core to say (core_departures.cc).
+// Members of gangs that are on their way together, and how far they have come. What becomes of them
+// is for the core to say (core_departures.cc).
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,6 @@ struct Departure {
   std::vector<cluster::PodId> members;  // in the order in which they were given their places
   std::size_t arrived = 0;              // that wait for the others only
   Duration most = {};                   // it may take until all do; zero: as long as it takes
-  bool begins = false;                  // without them the gang has too few
   bool whole = false;                   // with them it has all that it needs
   Symbol domain = {};   // of the gang's topology key, in which all are; invalid: none
   bool waited = false;  // things may have changed since it was planned
@@ -40,8 +39,8 @@ class Departures {
   // nullptr: it is over.
   [[nodiscard]] Departure* Find(std::uint64_t number);
   Departure End(std::uint64_t number);
-  // Those of the gang that must start are on their way. Nobody else of it is to go before them.
-  [[nodiscard]] bool AreBeginning(cluster::GangId gang) const { return beginning_.contains(gang); }
+  // How many of the gang are on their way.
+  [[nodiscard]] std::size_t MembersOf(cluster::GangId gang) const;
 
   // The next that has taken too long by now, and is taken off the list of those that may.
   std::optional<std::uint64_t> PopLate(Time now);
@@ -49,8 +48,8 @@ class Departures {
 
  private:
   std::map<std::uint64_t, Departure> all_;
-  std::set<std::pair<Time, std::uint64_t>> late_;  // when they are, if they still are
-  std::set<cluster::GangId> beginning_;
+  std::set<std::pair<Time, std::uint64_t>> late_;   // when they are, if they still are
+  std::map<cluster::GangId, std::size_t> members_;  // so many of each
   std::uint64_t last_ = 0;
 };
 

@@ -29,6 +29,10 @@ PodBuilder OfTrain(const std::string& name, int minimum) {
       .Label("pod-group.scheduling.kubenexus.io/min-available", std::to_string(minimum));
 }
 
+void TellOf(testing::Harness& harness, const k8s::Object& object) {
+  harness.engine().Handle(ObjectUpserted{object}, harness.now());
+}
+
 // Two members are on their way, one of which waits for its volume; there are nodes for three.
 struct Departing {
   Departing() {
@@ -47,9 +51,7 @@ struct Departing {
   Departing(const Departing&) = delete;
   Departing& operator=(const Departing&) = delete;
 
-  void Object(const k8s::Object& object) {
-    harness.engine().Handle(ObjectUpserted{object}, harness.now());
-  }
+  void Object(const k8s::Object& object) { TellOf(harness, object); }
   // The volume is there: nothing is left to be waited for.
   void Bound() {
     Object(VolumeBuilder("pv").Class("local").Version("2").For("x", "uid-x"));
@@ -139,6 +141,32 @@ TEST(GangDeparture, WhoComesLaterIsNotBoundBeforeThoseThatMustStart) {
   EXPECT_NE(gang.harness.NodeOf("m2"), "");
 }
 
+// Those who are bound are refused while one above the minimum waits for its volume: they may not
+// start without it, as long as they count on it.
+TEST(GangDeparture, WhoMayComeBackYetIsNotCountedOn) {
+  testing::Harness harness({}, testing::GangProfiles());
+  for (const char* const name : {"a", "b"}) harness.Node(SmallNode(name));
+  harness.Pod(OfTrain("m0", 2));
+  harness.Pod(OfTrain("m1", 2));
+  harness.Schedule();
+  TellOf(harness, MakeClass("local", "kubernetes.io/no-provisioner"));
+  TellOf(harness, VolumeBuilder("pv").Class("local"));
+  TellOf(harness, ClaimBuilder("x").Class("local"));
+  harness.Node(SmallNode("c"));
+  harness.Pod(OfTrain("m2", 2).Claim("x"));
+  harness.Schedule();
+  ASSERT_EQ(harness.engine().Standing("uid-m2"), PodStanding::kPaused);
+  harness.NodeGone("a");
+  harness.NodeGone("b");
+  harness.FinishBinding("m0", "refused");
+  harness.FinishBinding("m1", "refused");
+  harness.Node(SmallNode("d"));
+  harness.Pass(Duration::Seconds(20));
+  EXPECT_EQ(harness.engine().Standing("uid-m0"), PodStanding::kWaiting);
+  EXPECT_EQ(harness.engine().Standing("uid-m1"), PodStanding::kWaiting);
+  EXPECT_EQ(harness.engine().Verify().value_or("equal"), "equal");
+}
+
 TEST(GangDeparture, AMemberThatIsBeingDeletedIsNotWaitedForInVain) {
   Departing gang;
   gang.harness.Pod(OfTrain("m2", 2));
@@ -162,6 +190,33 @@ TEST(GangDeparture, AGangThatNeedsMoreThanArePlannedWaitsForThem) {
   gang.harness.Pass(Duration::Seconds(11));
   EXPECT_EQ(gang.Sent(), 2);
   EXPECT_EQ(gang.harness.NodeOf("m2"), "large");
+}
+
+TEST(GangDeparture, WhoHasLeftTheGangIsNotBoundWithIt) {
+  Departing gang;
+  gang.harness.Pod(OfTrain("m0", 2).Label("pod-group.scheduling.kubenexus.io/name", "another"));
+  gang.Bound();
+  gang.harness.Pass(Duration::Seconds(20));
+  EXPECT_EQ(gang.Sent(), 0);
+  gang.harness.Pod(OfTrain("m2", 2));
+  gang.harness.Pass(Duration::Seconds(2));
+  EXPECT_EQ(gang.Sent(), 1) << "the one that stayed, with the new one";
+  EXPECT_NE(gang.harness.NodeOf("m2"), "");
+}
+
+TEST(GangDeparture, WhoBecomesAMemberOnItsWayGoesWithTheOthers) {
+  Departing gang;
+  gang.Bound();
+  gang.Object(VolumeBuilder("pw").Class("local"));
+  gang.Object(ClaimBuilder("y").Class("local"));
+  const auto alone = [] { return PodBuilder("alone").Asks("cpu", "1").Claim("y"); };
+  gang.harness.Pod(alone());
+  gang.harness.Schedule();
+  ASSERT_EQ(gang.harness.engine().Standing("uid-alone"), PodStanding::kPaused);
+  gang.harness.Pod(alone()
+                       .Label("pod-group.scheduling.kubenexus.io/name", "late")
+                       .Label("pod-group.scheduling.kubenexus.io/min-available", "2"));
+  EXPECT_EQ(gang.harness.engine().Standing("uid-alone"), PodStanding::kWaiting);
 }
 
 TEST(GangDeparture, RoomThatIsKeptForAnotherIsNoLoss) {
