@@ -86,6 +86,10 @@ void WriteWait(const engine::Wait& wait, DocumentWriter& out) {
   PutCount(out, "moreNodes", wait.nodes);
   Put(out, "like", wait.like);
   PutList(out, "podsInTheWay", wait.pods);
+  out.Key("moreThanAnyNodeHas");
+  out.BeginList();
+  for (const engine::Wait::TooLarge& one : wait.too_large) out.Text(one.resource);
+  out.EndList();
   out.Key("reservationsInTheWay");
   out.BeginList();
   for (const engine::Wait::Reserved& reserved : wait.reserved) {

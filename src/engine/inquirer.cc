@@ -206,6 +206,7 @@ void Inquirer::ListUnplaced(std::span<const PodId> members, GangPlanner& planner
 void Inquirer::FindHelp(const Wanted& wanted, const GangCount& count,
                         std::span<const cluster::ResourceId> scarce, GangPlanner& planner,
                         Wait& wait) {
+  ListTooLarge(count, wait);
   // Whose place is reserved is expected back, but by those who may use it themselves.
   std::set<PodId> expected_back;
   for (const auto& [key, reservation] : core_.reservations_.all()) {
@@ -231,6 +232,22 @@ void Inquirer::FindHelp(const Wanted& wanted, const GangCount& count,
     if (state_.pod(pod).terminating) ++wait.leaving;
   }
   std::sort(wait.pods.begin(), wait.pods.end());
+}
+
+void Inquirer::ListTooLarge(const GangCount& count, Wait& wait) const {
+  std::map<cluster::ResourceId, std::int64_t> asked;
+  for (const GangCount::Kind& kind : count.kinds()) {
+    for (const cluster::ResourceAmount& entry : kind.room.takes) {
+      asked[entry.id] = std::max(asked[entry.id], entry.amount);
+    }
+  }
+  for (const auto& [id, amount] : asked) {
+    std::int64_t most = 0;
+    const cluster::Column& column = state_.nodes().allocatable(id);
+    state_.nodes().present().ForEach(
+        [&](std::uint32_t row) { most = std::max(most, column[NodeRow{row}]); });
+    if (amount > most) wait.too_large.push_back({state_.resources().Name(id), amount, most});
+  }
 }
 
 void Inquirer::FindReserved(const Fits& fits, Wait& wait) {

@@ -43,6 +43,7 @@ class Inquirer {
   };
   void FindHelp(const Wanted& wanted, const GangCount& count,
                 std::span<const cluster::ResourceId> scarce, GangPlanner& planner, Wait& wait);
+  void ListTooLarge(const GangCount& count, Wait& wait) const;
   // Reservations for others without one of which it would fit.
   void FindReserved(const Fits& fits, Wait& wait);
   // What the queue, the book of promises and that of evictions say. `gang` may be invalid.

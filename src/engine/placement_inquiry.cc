@@ -224,18 +224,23 @@ bool Placer::FitsBeside(const framework::Profile& profile, PodId pod, NodeRow ro
   prepared.Refresh();
   if (!prepared.outcome().ok()) return false;
   const Symbol hostname = state_.words().Find(k8s::names::kHostname);
+  // A volume may be in use by a pod of this node, wherever another node is.
+  const bool carries = state_.pod(pod).has_volumes;
   return std::all_of(
       prepared.filters().begin(), prepared.filters().end(), [&](const PreparedFilter& filter) {
         using framework::Scope;
-        if (filter.scope == Scope::kFacts || filter.scope == Scope::kUsage) return true;
-        const std::vector<Symbol> apart = filter.filter->limits().apart;
+        const framework::ClassLimits limits = filter.filter->limits();
+        if (!limits.takes.empty()) return true;
+        if (!carries && (filter.scope == Scope::kFacts || filter.scope == Scope::kUsage))
+          return true;
+        const std::vector<Symbol>& apart = limits.apart;
         const bool by_node =
             !apart.empty() &&
             std::all_of(apart.begin(), apart.end(), [&](Symbol key) { return key == hostname; });
         Verdict verdict;
         framework::Verdicts out(std::span(&verdict, 1), filter.plugin);
         filter.filter->Filter(std::span(&row, 1), out);
-        return by_node || verdict.code == Code::kSuccess;
+        return (by_node && !carries) || verdict.code == Code::kSuccess;
       });
 }
 

@@ -38,6 +38,12 @@ struct Wait {
   std::size_t nodes = 0;          // so many of them; 0: no number would help
   std::vector<std::string> pods;  // "default/a": the end of these; none: was not found
   std::size_t leaving = 0;        // so many of them are being deleted already
+  // What no node has so much of, even if it were empty: nothing else helps without that.
+  struct TooLarge {
+    std::string resource;
+    std::int64_t asked = 0, most = 0;  // as the state counts it; the most that a node has
+  };
+  std::vector<TooLarge> too_large;
   // The end of one of these, by which room is kept for others.
   struct Reserved {
     std::string name, whom;  // "default/report", "app report"

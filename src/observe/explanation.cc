@@ -93,7 +93,10 @@ void ExplainPod(engine::Engine& engine, PodId pod, Explanation& explanation) {
   if (!explanation.pod) return;
   const engine::Inquiry& asked = explanation.pod->asked;
   if (explanation.message.empty()) explanation.message = asked.message;
-  if (explanation.message != asked.message) explanation.now = asked.message;
+  // What is only added to it is no news: a promise, or that nobody is evicted for it.
+  const bool news = !explanation.message.starts_with(asked.message) &&
+                    !asked.message.starts_with(explanation.message);
+  if (news) explanation.now = asked.message;
   if (asked.chosen.empty()) ListRefusals(asked, explanation);
   explanation.help = HelpFor(state, pod, *explanation.pod);
 }
@@ -105,7 +108,7 @@ bool ExplainGang(engine::Engine& engine, PodId member, GangId id, Explanation& e
   explanation.gang = engine.InquireGang(engine.state().pod(member).uid);
   if (!explanation.gang) return false;
   explanation.message = explanation.gang->message;
-  explanation.help = HelpFor(engine.state(), engine.state().gangs().Get(id), *explanation.gang);
+  explanation.help = HelpFor(engine.state().gangs().Get(id), *explanation.gang);
   return true;
 }
 

@@ -184,7 +184,7 @@ TEST(Explanation, SaysHowAGangStands) {
            },
        .ask = "train",
        .says = {"What would help, each by itself:\n"
-                "  larger nodes: it asks for 6 of cpu, and no node has more than 4\n"}},
+                "  larger nodes: it asks for 6 of cpu (the most there is: 4)\n"}},
       {.name = "members of several kinds",
        .story =
            [](Harness& harness) {
@@ -208,8 +208,9 @@ TEST(Explanation, SaysHowAGangStands) {
              }
            },
        .ask = "train",
-       .says = {"r15            has room for 2\n", "r10            has room for 1\n",
-                "and others     4 of 12 of rack, with room for no more than 1 each\n"},
+       .says = {"all in one     rack\n  r15            has room for 2\n",
+                "r10            has room for 1\n",
+                "and others     4 of 12, with room for no more than 1 each\n"},
        .silent_on = {"r21            has"}},
   };
   for (const Case& c : cases) Check(c);

@@ -142,8 +142,9 @@ TEST(Explanation, SaysOfAPodWhatStandsInItsWay) {
              harness.Pod(PodBuilder("p").Asks("cpu", "6").Asks("nvidia.com/gpu", "1"));
            },
        .ask = "p",
-       .says = {"  larger nodes: it asks for 6 of cpu and 1 of nvidia.com/gpu, and no node has "
-                "more than 4 and none\n"},
+       .says =
+           {"  larger nodes: it asks for 6 of cpu (the most there is: 4), 1 of nvidia.com/gpu (no "
+            "node has any)\n"},
        .silent_on = {"the end of", "more node like"}},
       {.name = "pods that keep apart by zone",
        .story =

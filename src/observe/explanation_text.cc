@@ -55,14 +55,14 @@ std::string Answer(const GangInquiry& gang, const GangMembers& members) {
 
 void AddDomains(const GangInquiry& gang, std::string& out) {
   const std::size_t shown = std::min(gang.domains.size(), kMostShown);
+  if (shown > 0) AddLine("all in one", Shortened(gang.together, kLongestValue), out);
   for (std::size_t i = 0; i < shown; ++i) {
     AddLine(gang.domains[i].value, fmt::format("has room for {}", gang.domains[i].most), out);
   }
   if (shown == gang.domains.size()) return;
   AddLine("and others",
-          fmt::format("{} of {} of {}, with room for no more than {} each",
-                      gang.domains.size() - shown, gang.domains.size(),
-                      Shortened(gang.together, kLongestValue), gang.domains[shown].most),
+          fmt::format("{} of {}, with room for no more than {} each", gang.domains.size() - shown,
+                      gang.domains.size(), gang.domains[shown].most),
           out);
 }
 
@@ -202,6 +202,14 @@ std::string PodText(const Explanation& explanation) {
   return out + RefusalsText(explanation);
 }
 
+// Now, and could start: what its condition says was so before.
+bool HasRoom(const Explanation& explanation) {
+  const auto& gang = explanation.gang;
+  const auto& pod = explanation.pod;
+  return (gang && gang->answer == GangAnswer::kPlaced && !gang->held_for) ||
+         (pod && !pod->asked.chosen.empty() && !pod->held_for);
+}
+
 std::string Headline(const Explanation& explanation) {
   const std::string& what = explanation.what;
   if (!explanation.node.empty()) {
@@ -231,7 +239,10 @@ std::string ToText(const Explanation& explanation) {
   std::string out = Headline(explanation);
   if (explanation.members) out += GangText(explanation);
   out += PodText(explanation);
-  if (!explanation.message.empty()) out += fmt::format("\n{}\n", explanation.message);
+  if (!explanation.message.empty()) {
+    out += fmt::format("\n{}{}\n", HasRoom(explanation) ? "Its condition still says: " : "",
+                       explanation.message);
+  }
   if (!explanation.now.empty()) out += fmt::format("\nIf it were tried now: {}\n", explanation.now);
   if (!explanation.help.empty()) {
     const bool runs = explanation.of_gang && Runs(explanation);

@@ -45,6 +45,34 @@ std::string Moment(Time time) {
 
 namespace {
 
+// As it is written in manifests.
+std::string Amount(std::string_view resource, std::int64_t amount) {
+  if (resource == "cpu") return k8s::Quantity::FromMilli(amount).ToString();
+  constexpr std::pair<std::int64_t, std::string_view> kUnits[] = {{std::int64_t{1} << 40, "Ti"},
+                                                                  {std::int64_t{1} << 30, "Gi"},
+                                                                  {std::int64_t{1} << 20, "Mi"},
+                                                                  {std::int64_t{1} << 10, "Ki"}};
+  const bool bytes =
+      resource == "memory" || resource == "ephemeral-storage" || resource.starts_with("hugepages-");
+  for (const auto& [unit, name] : kUnits) {
+    if (bytes && amount >= unit && amount % unit == 0)
+      return fmt::format("{}{}", amount / unit, name);
+  }
+  return fmt::format("{}", amount);
+}
+
+// "larger nodes: it asks for 6 of cpu (the most there is: 4)"
+std::string LargerNodes(const std::vector<Wait::TooLarge>& too_large) {
+  std::vector<std::string> asked;
+  for (const Wait::TooLarge& one : too_large) {
+    asked.push_back(fmt::format(
+        "{} of {} ({})", Amount(one.resource, one.asked), one.resource,
+        one.most == 0 ? "no node has any"
+                      : fmt::format("the most there is: {}", Amount(one.resource, one.most))));
+  }
+  return fmt::format("larger nodes: it asks for {}", Some(asked));
+}
+
 // What a pod and a gang have in common.
 std::vector<std::string> HelpOfOthers(const Wait& wait) {
   std::vector<std::pair<std::size_t, std::string>> sized;
@@ -66,6 +94,7 @@ std::vector<std::string> HelpOfOthers(const Wait& wait) {
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::string> help;
   for (auto& [size, text] : sized) help.push_back(std::move(text));
+  if (!wait.too_large.empty()) help.push_back(LargerNodes(wait.too_large));
   for (const Wait::Reserved& reserved : wait.reserved) {
     help.push_back(fmt::format(
         "the end of the reservation {}, which keeps room for {}{}", reserved.name, reserved.whom,
@@ -81,22 +110,6 @@ void AddPassing(const Wait& wait, std::vector<std::string>& help) {
     help.push_back(fmt::format("a run time with which it has ended by {} (annotation {})",
                                Moment(held->start), k8s::names::kExpectedDuration));
   }
-}
-
-// As it is written in manifests.
-std::string Amount(std::string_view resource, std::int64_t amount) {
-  if (resource == "cpu") return k8s::Quantity::FromMilli(amount).ToString();
-  constexpr std::pair<std::int64_t, std::string_view> kUnits[] = {{std::int64_t{1} << 40, "Ti"},
-                                                                  {std::int64_t{1} << 30, "Gi"},
-                                                                  {std::int64_t{1} << 20, "Mi"},
-                                                                  {std::int64_t{1} << 10, "Ki"}};
-  const bool bytes =
-      resource == "memory" || resource == "ephemeral-storage" || resource.starts_with("hugepages-");
-  for (const auto& [unit, name] : kUnits) {
-    if (bytes && amount >= unit && amount % unit == 0)
-      return fmt::format("{}{}", amount / unit, name);
-  }
-  return fmt::format("{}", amount);
 }
 
 // ---- what stands in the way of a pod on a node ----
@@ -167,11 +180,14 @@ std::string ChangeFor(const cluster::State& state, PodId pod, NodeRow row,
       {"node(s) didn't match PersistentVolume's node affinity",
        "persistent volumes that can be used there"},
       {"node(s) had no available disk", "a disk that nobody uses there"},
+      {"node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already "
+       "in-use by another pod",
+       "its claim no longer in use by another pod"},
   };
   for (const auto& [reason, change] : kChanges) {
     if (obstacle.reasons.size() == 1 && obstacle.reasons[0] == reason) return std::string(change);
   }
-  return fmt::format("no \"{}\" ({})", fmt::join(obstacle.reasons, ", "), obstacle.plugin);
+  return fmt::format("without \"{}\" ({})", fmt::join(obstacle.reasons, ", "), obstacle.plugin);
 }
 
 // ---- what no node has ----
@@ -198,43 +214,9 @@ std::string NodesThatAreMissing(const cluster::State& state, PodId pod) {
   return fmt::format("the node {}, which it asks for by name and which is not there", Some(names));
 }
 
-// Of what no node has so much even if it is empty.
-std::string MoreThanAnyNodeHas(const cluster::State& state,
-                               const cluster::ResourceVector& requests) {
-  std::vector<std::string> asked, most;
-  for (const cluster::ResourceAmount& entry : requests) {
-    std::int64_t greatest = 0;
-    state.nodes().present().ForEach([&](std::uint32_t row) {
-      greatest = std::max(greatest, state.nodes().allocatable(entry.id)[NodeRow{row}]);
-    });
-    if (entry.amount <= greatest) continue;
-    const std::string& name = state.resources().Name(entry.id);
-    asked.push_back(fmt::format("{} of {}", Amount(name, entry.amount), name));
-    most.push_back(greatest == 0 ? "none" : Amount(name, greatest));
-  }
-  if (asked.empty()) return {};
-  return fmt::format("larger nodes: it asks for {}, and no node has more than {}",
-                     fmt::join(asked, " and "), fmt::join(most, " and "));
-}
-
-// Of members that wait, for each resource.
-cluster::ResourceVector GreatestRequests(const cluster::State& state, const cluster::Gang& gang) {
-  std::map<cluster::ResourceId, std::int64_t> greatest;
-  for (const PodId member : gang.members) {
-    if (state.pod(member).node.valid()) continue;
-    for (const cluster::ResourceAmount& entry : state.class_of(member).requests) {
-      greatest[entry.id] = std::max(greatest[entry.id], entry.amount);
-    }
-  }
-  cluster::ResourceVector out;
-  for (const auto& [id, amount] : greatest) out.push_back({id, amount});
-  return out;
-}
-
 }  // namespace
 
-std::vector<std::string> HelpFor(const cluster::State& state, const cluster::Gang& gang,
-                                 const GangInquiry& inquiry) {
+std::vector<std::string> HelpFor(const cluster::Gang& gang, const GangInquiry& inquiry) {
   std::vector<std::string> help = HelpOfOthers(inquiry);
   if (inquiry.answer == engine::GangAnswer::kPlaced) AddPassing(inquiry, help);
   if (gang.awaits_object()) {
@@ -245,10 +227,6 @@ std::vector<std::string> HelpFor(const cluster::State& state, const cluster::Gan
   if (inquiry.complete && !inquiry.together.empty() && inquiry.domains.empty()) {
     help.push_back(
         fmt::format("the label {} on nodes", Shortened(inquiry.together, kLongestValue)));
-  }
-  if (inquiry.complete && inquiry.answer != engine::GangAnswer::kPlaced) {
-    std::string larger = MoreThanAnyNodeHas(state, GreatestRequests(state, gang));
-    if (!larger.empty()) help.push_back(std::move(larger));
   }
   // Only who runs the gang knows whether it can do with less, and where its number of pods decides
   // whether it starts, and not that of its parts.
@@ -289,9 +267,8 @@ std::vector<std::string> HelpFor(const cluster::State& state, PodId pod,
   for (const auto& [change, nodes] : changes) {
     help.push_back(fmt::format("{}: it fits on {}", change, Some(nodes)));
   }
-  for (std::string missing :
-       {NodesThatAreMissing(state, pod), MoreThanAnyNodeHas(state, state.class_of(pod).requests)}) {
-    if (!missing.empty()) help.push_back(std::move(missing));
+  if (std::string missing = NodesThatAreMissing(state, pod); !missing.empty()) {
+    help.push_back(std::move(missing));
   }
   if (inquiry.less) {
     std::vector<std::string> amounts;

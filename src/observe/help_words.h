@@ -12,8 +12,7 @@
 namespace knx::observe {
 
 // Each line helps by itself; the smallest change comes first.
-std::vector<std::string> HelpFor(const cluster::State& state, const cluster::Gang& gang,
-                                 const engine::GangInquiry& inquiry);
+std::vector<std::string> HelpFor(const cluster::Gang& gang, const engine::GangInquiry& inquiry);
 std::vector<std::string> HelpFor(const cluster::State& state, cluster::PodId pod,
                                  const engine::PodInquiry& inquiry);
 
