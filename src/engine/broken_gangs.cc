@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "engine/gang_roles.h"
+#include "engine/importance.h"
 #include "engine/sub_groups.h"
 
 namespace knx::engine {
@@ -91,6 +92,39 @@ std::vector<GangId> GangsBrokenBy(const cluster::State& state,
     if (too_few || MustGoWhole(gang) || loses_part) broken.push_back(id);
   }
   return broken;
+}
+
+void SpareBesidesGangs(cluster::State& state, Evicted evicted,
+                       const std::function<bool(PodId)>& leaves,
+                       const std::function<bool()>& fits) {
+  std::vector<PodId>& victims = evicted.victims;
+  const std::size_t chosen = victims.size();
+  const std::vector<GangId> broken = GangsBrokenBy(state, victims);
+  std::erase_if(evicted.along, [&](PodId pod) {
+    if (state.pod(pod).node != evicted.node) return false;
+    victims.push_back(pod);
+    return true;
+  });
+  if (victims.size() == chosen) return;
+  std::sort(victims.begin(), victims.end(),
+            [&](PodId a, PodId b) { return MoreImportant(state, a, b); });
+  std::vector<PodId> going = victims;
+  for (const PodId pod : state.nodes().pods(evicted.node)) {
+    const bool known = std::find(victims.begin(), victims.end(), pod) != victims.end();
+    if (!known && leaves(pod)) going.push_back(pod);
+  }
+  const auto mark = state.Mark();
+  for (const PodId pod : going) state.Displace(pod);
+  std::erase_if(victims, [&](PodId victim) {
+    const GangId gang = TiedTo(state, victim);
+    const bool ends = std::find(broken.begin(), broken.end(), gang) != broken.end();
+    if (gang.valid() && (ends || HasSubGroups(state.gangs().Get(gang)))) return false;
+    state.Assume(victim, evicted.node);
+    if (fits()) return true;
+    state.Displace(victim);
+    return false;
+  });
+  state.Rollback(mark);
 }
 
 }  // namespace knx::engine

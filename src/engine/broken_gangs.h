@@ -2,6 +2,7 @@
 // others. Who leaves already is not counted, neither with those who stay nor with those who go.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -24,5 +25,18 @@ cluster::GangId TiedTo(const cluster::State& state, cluster::PodId pod);
 // and those that may lose nobody, as their objects say.
 std::vector<cluster::GangId> GangsBrokenBy(const cluster::State& state,
                                            std::span<const cluster::PodId> leaving);
+
+// Whom a pod evicts on its node, the most important first, and the rest of the gangs that this
+// breaks, anywhere.
+struct Evicted {
+  cluster::NodeRow node;
+  std::vector<cluster::PodId>& victims;
+  std::vector<cluster::PodId>& along;
+};
+// Those who go along on the node become victims, too, and others there stay if the pod fits all the
+// same. `leaves`: counts as gone. The state is as before when it returns.
+void SpareBesidesGangs(cluster::State& state, Evicted evicted,
+                       const std::function<bool(cluster::PodId)>& leaves,
+                       const std::function<bool()>& fits);
 
 }  // namespace knx::engine

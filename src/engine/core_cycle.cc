@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "base/shortened.h"
+#include "engine/broken_gangs.h"
 #include "engine/core.h"
+#include "engine/importance.h"
 #include "k8s/names.h"
 
 namespace knx::engine {
@@ -51,6 +53,14 @@ void Core::Decide(PodId id, Time now) {
 
 void Core::Refuse(PodId id, Placement placement, Time now) {
   placement.along = RestOfGangs(id, placement.victims);
+  if (!placement.along.empty()) {
+    const auto& plugin = ProfileOf(id).gang_preemption;
+    const Duration cooldown = plugin->plugin->gang_preemption_args().cooldown;
+    SpareBesidesGangs(
+        state_, {placement.nominated, placement.victims, placement.along},
+        [&](PodId pod) { return GivesWay(state_.pod(pod), cooldown, now); },
+        [&] { return FitsOn(id, placement.nominated); });
+  }
   std::optional<NodeRow> nominate = placement.nominated;
   if (!placement.nominated.valid() && placement.keep_nomination) nominate.reset();
   if (placement.tried_preemption && options_.observer != nullptr) {

@@ -146,6 +146,20 @@ TEST_F(LeavingTest, RoomThatNobodyWasPromisedIsWaitedFor) {
   }
 }
 
+// Of a gang that breaks all members go, also those that the pod needs no room of.
+TEST_F(LeavingTest, WhoIsNotInTheWayBesidesTheRestOfAGangStays) {
+  harness_.Node(NodeBuilder("n").Has("cpu", "3").Has("pods", "110"));
+  for (const char* name : {"low0", "low1"}) harness_.Pod(InLow(Wants(name, 1).On("n"), 2));
+  harness_.Pod(Wants("other", 0).On("n"));
+  harness_.Pod(PodBuilder("vip").Asks("cpu", "2").Priority(10));
+  harness_.Schedule();
+  EXPECT_EQ(harness_.plans().back().victims.size(), 2U);
+  EXPECT_THAT(harness_.plans().back().along, IsEmpty());
+  AllGo();
+  EXPECT_EQ(harness_.NodeOf("vip"), "n");
+  EXPECT_EQ(harness_.engine().Standing("uid-other"), PodStanding::kBound);
+}
+
 // Who counts on somebody's end, without having asked for it, hears when it does not come.
 TEST_F(LeavingTest, RoomThatDoesNotBecomeFreeIsLookedForElsewhere) {
   for (const bool gang : {false, true}) {
