@@ -320,17 +320,6 @@ void State::Displace(PodId id) {
   }
 }
 
-void State::SetEvicted(PodId id, bool evicted) {
-  KNX_CHECK(!recording(), "a pod is evicted while a plan is open");
-  Pod& pod = pods_.Edit(id);
-  if (pod.evicted == evicted) return;
-  pod.evicted = evicted;
-  if (!pod.node.valid()) return;
-  const bool counts = pod.gang != nullptr && pod.gang->id.valid() && !pod.terminating;
-  if (counts) gangs_.CountPlaced(pod.gang->id, evicted ? -1 : +1);
-  TouchUsage(pod.node);  // who looks for victims there finds others
-}
-
 void State::Nominate(PodId id, NodeRow row) {
   if (recording()) journal_.push_back(Nominated{id, pods_.Get(id).nominated});
   SetNomination(id, row);

@@ -148,4 +148,15 @@ std::vector<GangId> State::GangsOf(const k8s::Object& object) const {
   return gangs_.NamedBy({namespace_, said->source, said->name});
 }
 
+void State::SetEvicted(PodId id, bool evicted) {
+  KNX_CHECK(!recording(), "a pod is evicted while a plan is open");
+  Pod& pod = pods_.Edit(id);
+  if (pod.evicted == evicted) return;
+  pod.evicted = evicted;
+  if (!pod.node.valid()) return;
+  const bool counts = pod.gang != nullptr && pod.gang->id.valid() && !pod.terminating;
+  if (counts) gangs_.CountPlaced(pod.gang->id, evicted ? -1 : +1);
+  TouchUsage(pod.node);  // who looks for victims there finds others
+}
+
 }  // namespace knx::cluster
