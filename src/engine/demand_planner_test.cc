@@ -26,7 +26,7 @@ struct Choice {
   int in_all = 2, sub_groups = 0;
   std::vector<Says> members = {};
   std::vector<std::string> placed = {};  // none: the gang does not start
-  std::string says = {};            // in the condition then
+  std::string says = {};                 // in the condition then
 };
 
 class DemandPlannerTest : public ::testing::TestWithParam<Choice> {
