@@ -152,8 +152,10 @@ std::optional<LostPlace> Core::FindLostPlace(const Departure& departure) {
   for (std::size_t i = 0; i < members.size() && !lost; ++i) {
     const bool there = state_.nodes().has_node(rows[i]);
     if (!there || !placer_.FitsAlone(ProfileOf(members[i]), members[i], rows[i])) {
-      lost = LostPlace{members[i], fmt::format("node {:.200} {}", state_.nodes().name(rows[i]),
-                                               there ? "does not take it any more" : "is gone")};
+      lost =
+          LostPlace{members[i],
+                    fmt::format("node {} {}", Shortened(state_.nodes().name(rows[i]), kLongestName),
+                                there ? "does not take it any more" : "is gone")};
     }
     state_.Assume(members[i], rows[i]);
   }

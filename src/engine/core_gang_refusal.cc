@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/shortened.h"
 #include "engine/core.h"
 #include "engine/demand_planner.h"
 #include "engine/gang_roles.h"
@@ -149,7 +150,7 @@ bool Core::CountRoles(const Aspirants& who, GangPlanner& planner, GangPlan& plan
     for (const PodId pod : who.ready) {
       if (RoleOf(state_, pod) == role) members.push_back(pod);
     }
-    if (shows(members, wanted, fmt::format("role {:.100}", role))) return true;
+    if (shows(members, wanted, fmt::format("role {}", Shortened(role, kLongestValue)))) return true;
     const auto like_first = [&](PodId pod) {
       return state_.pod(pod).pod_class == state_.pod(members[0]).pod_class &&
              state_.pod(pod).kin == state_.pod(members[0]).kin;

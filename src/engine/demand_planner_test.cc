@@ -29,6 +29,12 @@ struct Choice {
   std::string says = {};                 // in the condition then
 };
 
+std::string Repeated(std::string_view text, int times) {
+  std::string out;
+  for (int i = 0; i < times; ++i) out += text;
+  return out;
+}
+
 class DemandPlannerTest : public ::testing::TestWithParam<Choice> {
  protected:
   void Play(const Choice& choice, testing::Harness& harness) {
@@ -122,6 +128,14 @@ const Choice kChoices[] = {
                  {.name = "w2", .role = "worker"}},
      .placed = {},
      .says = "Impossible now: at most 0 of role ps fit by cpu."},
+    // It ends before a character that would not be whole.
+    {.name = "ARoleWithALongName",
+     .cpus = {"2", "2"},
+     .members = {{.name = "ps", .cpu = "3", .role = Repeated("é", 60), .of_role = 1},
+                 {.name = "w0", .role = "worker"},
+                 {.name = "w1", .role = "worker"}},
+     .placed = {},
+     .says = "at most 0 of role " + Repeated("é", 48) + "… fit by cpu."},
     {.name = "RolesWithTooLittleRoomForAllOfThem",
      .cpus = {"4"},
      .in_all = 3,

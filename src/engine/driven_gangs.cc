@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/shortened.h"
+
 namespace knx::engine {
 
 using cluster::GangId;
@@ -62,7 +64,8 @@ std::string DrivenGangs::WhyNotInParts(GangId id) const {
     if (each->made_for.valid()) continue;  // what is left of an earlier attempt
     reserved = true;
     if (each->stage() == ReservationStage::kHeld) continue;
-    return fmt::format("; its driver waits until reservation {:.200} is held", KeyOf(each->object));
+    return fmt::format("; its driver waits until reservation {} is held",
+                       Shortened(KeyOf(each->object), kLongestName));
   }
   const std::size_t needed = books_.needed(id), ready = books_.gangs.Find(id)->ready.size();
   const bool keeps = !reserved && !driver->executor.empty() && needed > ready;
