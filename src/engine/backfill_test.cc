@@ -12,17 +12,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 std::vector<framework::Profile> BackfillProfiles(const std::string& args) {
-  const auto config = framework::ReadConfiguration(
-      "apiVersion: kubescheduler.config.k8s.io/v1\n"
-      "kind: KubeSchedulerConfiguration\n"
-      "profiles:\n"
-      "- schedulerName: default-scheduler\n"
-      "  plugins: {multiPoint: {enabled: [{name: Coscheduling}, {name: BackfillScoring}]}}\n"
-      "  pluginConfig: [{name: BackfillScoring, args: {" +
-          args + "}}]\n",
-      "backfill.yaml");
-  KNX_CHECK(config.ok(), config.ok() ? "" : config.error().message);
-  return testing::ProfilesOf(*config);
+  return testing::ProfilesWith({"Coscheduling", "BackfillScoring"},
+                               "{name: BackfillScoring, args: {" + args + "}}");
 }
 
 // A node of 4 CPUs on which a pod of 3 runs for 100 s, and a pod of 4 that has to wait for it.

@@ -30,19 +30,10 @@ std::vector<LifeTurn> DrawLifeTurns() {
 }
 
 std::vector<framework::Profile> LivingProfiles(bool evict, bool backfill) {
-  const auto config = framework::ReadConfiguration(
-      fmt::format("apiVersion: kubescheduler.config.k8s.io/v1\n"
-                  "kind: KubeSchedulerConfiguration\n"
-                  "profiles:\n"
-                  "- schedulerName: default-scheduler\n"
-                  "  plugins: {{multiPoint: {{enabled: [{{name: Coscheduling}}, "
-                  "{{name: ResourceReservation}}{}{}]}}}}\n"
-                  "  pluginConfig: [{{name: ResourceReservation, args: {{driverSeconds: 60}}}}]\n",
-                  evict ? ", {name: GangPreemption}" : "",
-                  backfill ? ", {name: BackfillScoring}" : ""),
-      "lives.yaml");
-  KNX_CHECK(config.ok(), config.ok() ? "" : config.error().message);
-  return testing::ProfilesOf(*config);
+  std::vector<std::string> plugins = {"Coscheduling", "ResourceReservation"};
+  if (evict) plugins.emplace_back("GangPreemption");
+  if (backfill) plugins.emplace_back("BackfillScoring");
+  return testing::ProfilesWith(plugins, "{name: ResourceReservation, args: {driverSeconds: 60}}");
 }
 
 class DriverLife {

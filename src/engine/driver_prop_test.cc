@@ -29,17 +29,8 @@ std::vector<DriverTurn> DrawDriverTurns() {
 }
 
 std::vector<framework::Profile> EvictingProfiles() {
-  const auto config = framework::ReadConfiguration(
-      "apiVersion: kubescheduler.config.k8s.io/v1\n"
-      "kind: KubeSchedulerConfiguration\n"
-      "profiles:\n"
-      "- schedulerName: default-scheduler\n"
-      "  plugins: {multiPoint: {enabled: [{name: Coscheduling}, {name: ResourceReservation},\n"
-      "                                   {name: GangPreemption}]}}\n"
-      "  pluginConfig: [{name: ResourceReservation, args: {driverSeconds: 60}}]\n",
-      "drivers.yaml");
-  KNX_CHECK(config.ok(), config.ok() ? "" : config.error().message);
-  return testing::ProfilesOf(*config);
+  return testing::ProfilesWith({"Coscheduling", "ResourceReservation", "GangPreemption"},
+                               "{name: ResourceReservation, args: {driverSeconds: 60}}");
 }
 
 class DriverHistory {

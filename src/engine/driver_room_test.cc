@@ -13,19 +13,6 @@ using cluster::testing::PodBuilder;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::vector<framework::Profile> DrivingProfiles() {
-  const auto config = framework::ReadConfiguration(
-      "apiVersion: kubescheduler.config.k8s.io/v1\n"
-      "kind: KubeSchedulerConfiguration\n"
-      "profiles:\n"
-      "- schedulerName: default-scheduler\n"
-      "  plugins: {multiPoint: {enabled: [{name: Coscheduling}, {name: ResourceReservation},\n"
-      "                                   {name: GangPreemption}]}}\n",
-      "drivers.yaml");
-  KNX_CHECK(config.ok(), config.ok() ? "" : config.error().message);
-  return testing::ProfilesOf(*config);
-}
-
 class DriverRoomTest : public ::testing::Test {
  protected:
   void Node(const std::string& name, const std::string& cpu) {
@@ -64,7 +51,8 @@ class DriverRoomTest : public ::testing::Test {
     EXPECT_EQ(harness_.engine().Verify().value_or("equal"), "equal");
     EXPECT_EQ(harness_.engine().VerifyCaches().value_or("equal"), "equal");
   }
-  testing::Harness harness_{{}, DrivingProfiles()};
+  testing::Harness harness_{
+      {}, testing::ProfilesWith({"Coscheduling", "ResourceReservation", "GangPreemption"})};
 };
 
 // ---- making room ----

@@ -73,23 +73,12 @@ ExtenderAnswer Disagree(const AskExtender& ask, std::uint32_t how) {
   return answer;
 }
 
-framework::SchedulerConfiguration GangConfiguration() {
-  auto config = framework::ReadConfiguration(
-      "apiVersion: kubescheduler.config.k8s.io/v1\n"
-      "kind: KubeSchedulerConfiguration\n"
-      "profiles:\n"
-      "- schedulerName: default-scheduler\n"
-      "  plugins: {multiPoint: {enabled: [{name: Coscheduling}, {name: GangPreemption}]}}\n",
-      "gangs.yaml");
-  KNX_CHECK(config.ok(), config.ok() ? "" : config.error().message);
-  return *std::move(config);
-}
-
 class Story {
  public:
   explicit Story(std::vector<framework::Extender> extenders, bool gangs = false) : gangs_(gangs) {
     framework::SchedulerConfiguration config =
-        gangs ? GangConfiguration() : framework::DefaultConfiguration();
+        gangs ? testing::ConfigurationWith({"Coscheduling", "GangPreemption"})
+              : framework::DefaultConfiguration();
     // The same plugins with and without.
     config.extenders = ThreeExtenders();
     EngineOptions options = OptionsFor(config);

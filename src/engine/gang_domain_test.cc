@@ -231,15 +231,7 @@ TEST_F(GangDomainTest, PodsMaySayItThemselves) {
 }
 
 TEST_F(GangDomainTest, RoomIsMadeInOneDomain) {
-  const auto config = framework::ReadConfiguration(
-      "apiVersion: kubescheduler.config.k8s.io/v1\n"
-      "kind: KubeSchedulerConfiguration\n"
-      "profiles:\n"
-      "- schedulerName: default-scheduler\n"
-      "  plugins: {multiPoint: {enabled: [{name: Coscheduling}, {name: GangPreemption}]}}\n",
-      "gangs.yaml");
-  ASSERT_TRUE(config.ok());
-  testing::Harness harness({}, testing::ProfilesOf(*config));
+  testing::Harness harness({}, testing::ProfilesWith({"Coscheduling", "GangPreemption"}));
   const auto node = [&](const std::string& name) {
     harness.Node(NodeBuilder(name)
                      .Has("cpu", "2")

@@ -33,16 +33,9 @@ Extender OptionalOne(Extender extender) {
 class GangExtenderTest : public ::testing::Test {
  protected:
   void Use(std::vector<Extender> extenders) {
-    auto config = framework::ReadConfiguration(
-        "apiVersion: kubescheduler.config.k8s.io/v1\n"
-        "kind: KubeSchedulerConfiguration\n"
-        "profiles:\n"
-        "- schedulerName: default-scheduler\n"
-        "  plugins: {multiPoint: {enabled: [{name: Coscheduling}, {name: GangPreemption}]}}\n",
-        "gangs.yaml");
-    KNX_CHECK(config.ok(), config.ok() ? "" : config.error().message);
-    config->extenders = std::move(extenders);
-    harness_.emplace(OptionsFor(*config), testing::ProfilesOf(*config));
+    auto config = testing::ConfigurationWith({"Coscheduling", "GangPreemption"});
+    config.extenders = std::move(extenders);
+    harness_.emplace(OptionsFor(config), testing::ProfilesOf(config));
   }
   void TearDown() override {
     EXPECT_EQ(harness_->engine().Verify().value_or("equal"), "equal");

@@ -18,18 +18,6 @@ using cluster::testing::NodeBuilder;
 using cluster::testing::PodBuilder;
 using testing::Budget;
 
-std::vector<framework::Profile> PreemptingProfiles() {
-  const auto config = framework::ReadConfiguration(
-      "apiVersion: kubescheduler.config.k8s.io/v1\n"
-      "kind: KubeSchedulerConfiguration\n"
-      "profiles:\n"
-      "- schedulerName: default-scheduler\n"
-      "  plugins: {multiPoint: {enabled: [{name: Coscheduling}, {name: GangPreemption}]}}\n",
-      "gangs.yaml");
-  KNX_CHECK(config.ok(), config.ok() ? "" : config.error().message);
-  return testing::ProfilesOf(*config);
-}
-
 PodBuilder InGang(PodBuilder pod, const std::string& gang, int minimum) {
   return pod.Label("pod-group.scheduling.kubenexus.io/name", gang)
       .Label("pod-group.scheduling.kubenexus.io/min-available", std::to_string(minimum));
@@ -124,7 +112,7 @@ class RoomStory {
   }
 
   const RoomCase& case_;
-  testing::Harness harness_{{}, PreemptingProfiles()};
+  testing::Harness harness_{{}, testing::ProfilesWith({"Coscheduling", "GangPreemption"})};
 };
 
 void ExpectVictims(const std::vector<RoomCase>& cases) {
@@ -182,7 +170,7 @@ TEST(GangPreemption, AnObjectSaysWhoGoesWithoutTheOthers) {
     for (const bool gang : {true, false}) {
       SCOPED_TRACE(
           fmt::format("mode {} minimum {} gang {}", static_cast<int>(c.mode), c.minimum, gang));
-      testing::Harness harness({}, PreemptingProfiles());
+      testing::Harness harness({}, testing::ProfilesWith({"Coscheduling", "GangPreemption"}));
       harness.Node(NodeBuilder("a").Has("cpu", "4").Has("memory", "64Gi").Has("pods", "110"));
       k8s::PodGroup group;
       group.meta.name = "train";
@@ -407,7 +395,7 @@ TEST(GangPreemption, SubGroupsGoAsWholesOrOnlyWhatTheyHaveTooMuch) {
 }
 
 TEST(GangPreemption, ASinglePodTakesTheRestOfASubGroupAlong) {
-  testing::Harness harness({}, PreemptingProfiles());
+  testing::Harness harness({}, testing::ProfilesWith({"Coscheduling", "GangPreemption"}));
   for (const char* name : {"a", "b", "c", "d"}) {
     harness.Node(NodeBuilder(name).Has("cpu", "1").Has("memory", "64Gi").Has("pods", "110"));
   }
@@ -462,7 +450,7 @@ TEST(GangPreemption, DrainsAWholeCluster) {
 
 // As long as they leave slowly, the gang waits for them and asks nobody else.
 TEST(GangPreemption, WaitsForVictimsThatTakeTheirTime) {
-  testing::Harness harness({}, PreemptingProfiles());
+  testing::Harness harness({}, testing::ProfilesWith({"Coscheduling", "GangPreemption"}));
   for (const std::string name : {"a", "b"}) {
     harness.Node(NodeBuilder(name).Has("cpu", "2").Has("memory", "64Gi").Has("pods", "110"));
   }

@@ -14,18 +14,6 @@ using cluster::testing::PodBuilder;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::vector<framework::Profile> LeavingProfiles() {
-  const auto config = framework::ReadConfiguration(
-      "apiVersion: kubescheduler.config.k8s.io/v1\n"
-      "kind: KubeSchedulerConfiguration\n"
-      "profiles:\n"
-      "- schedulerName: default-scheduler\n"
-      "  plugins: {multiPoint: {enabled: [{name: Coscheduling}, {name: GangPreemption}]}}\n",
-      "leaving.yaml");
-  KNX_CHECK(config.ok(), config.ok() ? "" : config.error().message);
-  return testing::ProfilesOf(*config);
-}
-
 class LeavingTest : public ::testing::Test {
  protected:
   void TearDown() override {
@@ -74,7 +62,7 @@ class LeavingTest : public ::testing::Test {
     harness_.ScheduleAndBind();
   }
 
-  testing::Harness harness_{{}, LeavingProfiles()};
+  testing::Harness harness_{{}, testing::ProfilesWith({"Coscheduling", "GangPreemption"})};
 };
 
 TEST_F(LeavingTest, WhatAGangHasAboveItsMinimumGoesOnce) {
@@ -122,7 +110,7 @@ TEST_F(LeavingTest, WhoWasNotAskedYetStaysIfNobodyNeedsItsRoom) {
 TEST_F(LeavingTest, RoomThatNobodyWasPromisedIsWaitedFor) {
   for (const bool gang : {false, true}) {
     SCOPED_TRACE(gang);
-    harness_ = testing::Harness({}, LeavingProfiles());
+    harness_ = testing::Harness({}, testing::ProfilesWith({"Coscheduling", "GangPreemption"}));
     Nodes(5);
     Low(3, 3);
     harness_.Pod(Wants("other3", 0).On("n3"));
@@ -164,7 +152,7 @@ TEST_F(LeavingTest, WhoIsNotInTheWayBesidesTheRestOfAGangStays) {
 TEST_F(LeavingTest, RoomThatDoesNotBecomeFreeIsLookedForElsewhere) {
   for (const bool gang : {false, true}) {
     SCOPED_TRACE(gang);
-    harness_ = testing::Harness({}, LeavingProfiles());
+    harness_ = testing::Harness({}, testing::ProfilesWith({"Coscheduling", "GangPreemption"}));
     Nodes(5);
     Low(3, 3);
     harness_.Pod(Wants("other3", 1).On("n3"));

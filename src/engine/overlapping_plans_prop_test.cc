@@ -14,18 +14,6 @@
 namespace knx::engine {
 namespace {
 
-std::vector<framework::Profile> OverlapProfiles() {
-  const auto config = framework::ReadConfiguration(
-      "apiVersion: kubescheduler.config.k8s.io/v1\n"
-      "kind: KubeSchedulerConfiguration\n"
-      "profiles:\n"
-      "- schedulerName: default-scheduler\n"
-      "  plugins: {multiPoint: {enabled: [{name: Coscheduling}, {name: GangPreemption}]}}\n",
-      "overlap.yaml");
-  KNX_CHECK(config.ok(), config.ok() ? "" : config.error().message);
-  return testing::ProfilesOf(*config);
-}
-
 struct Party {
   int members = 1, minimum = 1, cpu = 1, priority = 0;
 };
@@ -262,7 +250,7 @@ class Overlap {
   }
 
   bool in_order_;
-  testing::Harness harness_{{}, OverlapProfiles()};
+  testing::Harness harness_{{}, testing::ProfilesWith({"Coscheduling", "GangPreemption"})};
   std::map<std::string, int> capacity_, free_;
   std::map<std::string, Party> parties_;
   std::map<std::string, OverlapPod> pods_;

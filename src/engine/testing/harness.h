@@ -44,18 +44,34 @@ inline std::vector<framework::Profile> GangProfiles(const std::string& args = ""
   return ProfilesOf(*config);
 }
 
+// One profile with these plugins beside the usual ones; `plugin_config`: "{name: ..., args:
+// {...}}".
+inline framework::SchedulerConfiguration ConfigurationWith(const std::vector<std::string>& plugins,
+                                                           const std::string& plugin_config = "") {
+  std::string enabled;
+  for (const std::string& plugin : plugins) enabled += fmt::format("{{name: {}}}, ", plugin);
+  auto config =
+      framework::ReadConfiguration(fmt::format("apiVersion: kubescheduler.config.k8s.io/v1\n"
+                                               "kind: KubeSchedulerConfiguration\n"
+                                               "profiles:\n"
+                                               "- schedulerName: default-scheduler\n"
+                                               "  plugins: {{multiPoint: {{enabled: [{}]}}}}\n"
+                                               "  pluginConfig: [{}]\n",
+                                               enabled, plugin_config),
+                                   "config.yaml");
+  KNX_CHECK(config.ok(), config.ok() ? "" : config.error().message);
+  return *std::move(config);
+}
+
+inline std::vector<framework::Profile> ProfilesWith(const std::vector<std::string>& plugins,
+                                                    const std::string& plugin_config = "") {
+  return ProfilesOf(ConfigurationWith(plugins, plugin_config));
+}
+
 // Gangs placed as wholes, and reservations kept.
 inline std::vector<framework::Profile> ReservingProfiles() {
-  const auto config = framework::ReadConfiguration(
-      "apiVersion: kubescheduler.config.k8s.io/v1\n"
-      "kind: KubeSchedulerConfiguration\n"
-      "profiles:\n"
-      "- schedulerName: default-scheduler\n"
-      "  plugins: {multiPoint: {enabled: [{name: Coscheduling}, {name: ResourceReservation}]}}\n"
-      "  pluginConfig: [{name: ResourceReservation, args: {durationSeconds: 100}}]\n",
-      "reservations.yaml");
-  KNX_CHECK(config.ok(), config.ok() ? "" : config.error().message);
-  return ProfilesOf(*config);
+  return ProfilesWith({"Coscheduling", "ResourceReservation"},
+                      "{name: ResourceReservation, args: {durationSeconds: 100}}");
 }
 
 class Harness {
