@@ -17,6 +17,10 @@ struct Turn {
   std::uint32_t a = 0, b = 0;
 };
 
+std::ostream& operator<<(std::ostream& out, const Turn& turn) {
+  return out << "{" << turn.what << ", " << turn.a << ", " << turn.b << "}";
+}
+
 std::vector<Turn> DrawTurns() {
   return *rc::gen::container<std::vector<Turn>>(
       rc::gen::build<Turn>(rc::gen::set(&Turn::what, rc::gen::inRange(0, 12)),
@@ -128,9 +132,11 @@ class Story {
     harness_->Schedule();
   }
 
-  // For as long as whoever was refused may have to wait.
+  // For as long as anybody may have to wait: for an answer that never comes, and then, refused by
+  // what was answered before it, for the next attempt. Twice, as that may be refused, too.
   void LetAllHappen() {
-    for (int i = 0; i < 60; ++i) {
+    const int turns_of_20_s = 2 * (15 + 6) * 3;
+    for (int i = 0; i < turns_of_20_s; ++i) {
       harness_->Pass(Duration::Seconds(20));
       while (!harness_->evictions().empty()) {
         harness_->FinishEviction(harness_->evictions().front());
