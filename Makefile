@@ -36,6 +36,18 @@ test: ## build everything and run every test: fuzz targets, the comparison with 
 	@$(MAKE) --no-print-directory test-protobuf N=5000 SEED=1
 	@$(MAKE) --no-print-directory test-live test-deploy test-cluster
 
+CASES ?= 1000
+SEEDS ?= 10000
+
+.PHONY: test-random
+test-random: ## property tests with other cases every time, and many lives of gangs (CASES=1000 SEEDS=10000, half an hour; SEEDS=300: minutes)
+	@scripts/setup.sh build test
+	@scripts/build.sh release --tests all
+	@for folder in k8s client cluster framework plugins engine; do echo "== $$folder, $(CASES) cases"; \
+	  RC_PARAMS="max_success=$(CASES)" build/release/src/$$folder/$${folder}_test --gtest_brief=1; done
+	@echo "== gangs made in random order, $(SEEDS) seeds"
+	@KNX_GANG_SEEDS=$(SEEDS) build/release/src/sim/sim_test --gtest_brief=1 --gtest_filter='GangSoak.NoG*'
+
 .PHONY: build
 build: ## build the programs into bin/
 	@scripts/setup.sh build

@@ -46,6 +46,8 @@ function(knx_test name)
   target_compile_options(${name}_test PRIVATE -Wno-conversion -Wno-shadow -O0)
   knx_compile_together(${name}_test)
   add_test(NAME ${name} COMMAND ${name}_test --gtest_brief=1)
+  # The same cases every time, so that a failure is the change's; `make test-random` tries others.
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT RC_PARAMS=seed=1)
 endfunction()
 
 # Most of the time of a compilation goes into these, which nearly every file needs; from cluster/ on also into the

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iostream>
 #include <map>
 #include <vector>
 
@@ -208,6 +209,8 @@ TEST(GangSoak, NoGangStaysHalfAndNoRoomStaysIdle) {
   ASSERT_GT(Seeds(), 0U) << "KNX_GANG_SEEDS is no number";
   for (std::uint64_t seed = 1; seed <= Seeds(); ++seed) {
     ASSERT_EQ(GangLife(seed, true).Run(2), "") << "seed " << seed;
+    if (seed % 1000 == 0)
+      std::cout << "-- " << seed << " of " << Seeds() << " seeds\n" << std::flush;
   }
 }
 
