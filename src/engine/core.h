@@ -79,7 +79,7 @@ class Core {
   [[nodiscard]] bool IsAnother(PodId id, const k8s::Pod& pod) const;
   void OnNewPod(const k8s::Pod& pod, Time now);
   void OnKnownPod(PodId id, const k8s::Pod& pod, Time now);
-  void OnBoundOutside(PodId id, NodeRow assumed_on, Time now);
+  void OnBoundOutside(PodId id, const Departed& before, Time now);
   void OnAssignedPodChanged(PodId id, const cluster::PodChange& change, const Departed& before,
                             Time now);
   void OnWaitingPodChanged(PodId id, const cluster::PodChange& change, const Departed& before,
@@ -270,6 +270,7 @@ class Core {
   Backfill::Places PlanFor(const Waiter& waiter);
   Backfill::Places PlanMembers(const Waiter& waiter, GangPlanner& planner);
   Passing MayStart(const Waiter& waiter, const Backfill::Places& places, Time now);
+  [[nodiscard]] bool IsOwnRoom(const Backfill::Places& places);
   // Where the pod, for itself or for the gang that is being planned, delays nobody.
   Placement PlaceBeside(Detour& detour, PodId pod);
   // For who may not start at the best places, a pod not on `best`. Empty: nowhere.
@@ -307,7 +308,6 @@ class Core {
   void OnReservation(const k8s::ResourceReservation& object, bool there, Time now);
   void RemoveReservation(const std::string& key, Time now);
   void EndReservation(Reservation& reservation, ReservationStage stage, Time now);
-  [[nodiscard]] BeneficiaryNames NamesOf(PodId id) const;
   // Those that the pod may use.
   [[nodiscard]] std::vector<Reservation*> ReservationsFor(PodId id);
   Loan Lend(std::span<const PodId> pods);

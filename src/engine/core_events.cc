@@ -277,7 +277,7 @@ void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
   if (was_assigned) {
     OnAssignedPodChanged(id, change, before, now);
   } else if (state_.pod(id).node.valid() && !state_.pod(id).assumed) {
-    OnBoundOutside(id, before.node, now);
+    OnBoundOutside(id, before, now);
   } else if (was_ours) {
     OnWaitingPodChanged(id, change, before, now);
   }
@@ -291,7 +291,7 @@ void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
 }
 
 // Bound: by us, as we knew, or by somebody else. What is not yet sent must not be sent any more.
-void Core::OnBoundOutside(PodId id, cluster::NodeRow assumed_on, Time now) {
+void Core::OnBoundOutside(PodId id, const Departed& before, Time now) {
   const auto flight = flights_.find(id);
   const bool sent = flight != flights_.end() && flight->second.step == FlightStep::kBind;
   const bool awaited = flight != flights_.end() || queue_.Contains(id);
@@ -300,7 +300,7 @@ void Core::OnBoundOutside(PodId id, cluster::NodeRow assumed_on, Time now) {
   }
   const std::uint64_t departure = flight == flights_.end() ? 0 : flight->second.departure;
   if (flight != flights_.end() && !sent) {
-    Unreserve(id, assumed_on, now);
+    Unreserve(id, before.node, now);
     EndFlight(id);
   }
   if (!flights_.contains(id)) queue_.Remove(id);
@@ -308,9 +308,16 @@ void Core::OnBoundOutside(PodId id, cluster::NodeRow assumed_on, Time now) {
   conditions_.erase(id);
   failed_on_.erase(id);
   ForgetPlanFor(id, now);
-  if (state_.pod(id).node != assumed_on) NoteCrowd(state_.pod(id).node);
+  const bool elsewhere = state_.pod(id).node != before.node;
+  if (elsewhere) NoteCrowd(state_.pod(id).node);
   NoteOvercommit(id);
   ClusterEvent event;
+  if (elsewhere && before.node.valid()) {
+    event.kind = EventKind::kAssignedPodDelete;
+    event.pod_now = event.pod_before = InEvent(before);
+    Tell(event, now);
+    event = {};
+  }
   event.kind = EventKind::kAssignedPodAdd;
   event.pod = id;
   event.pod_now = InEvent(id);
