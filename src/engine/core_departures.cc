@@ -146,6 +146,9 @@ std::optional<LostPlace> Core::FindLostPlace(const Departure& departure) {
       return LostPlace{member, "somebody else has taken the room on the node"};
     }
   }
+  if (state_.gangs().Get(departure.gang).awaits_object()) {
+    return LostPlace{members[0], "the object of its pod group is gone"};
+  }
   std::optional<LostPlace> lost;
   const auto mark = state_.Mark();
   for (const PodId member : members) state_.Displace(member);
