@@ -98,6 +98,12 @@ void Core::SettleGang(GangId id, Time now) {
   } else if (reorder && waiting->stands.valid()) {
     queue_.Reorder(waiting->stands, now);
   }
+  // It was confined to where others of it are, and they are elsewhere now, or nowhere.
+  const bool confined = waiting->stands.valid() && waiting->pin;
+  if (confined && waiting->pin != PinOf(state_, state_.gangs().Get(id))) {
+    waiting->pin.reset();
+    TryAgainWith(id, now);
+  }
   GangBook::SetAlso(*waiting, driven_.WhyNotInParts(id));
   // What extenders said is for an attempt that is not made.
   if (!waiting->stands.valid() && !gang_extenders_.Waits(id)) gang_extenders_.End(id);
@@ -201,6 +207,7 @@ void Core::Promote(WaitingGang& waiting, Time now) {
 
 void Core::DecideGang(PodId id, GangId gang, Time now) {
   WaitingGang& waiting = *gangs_.Find(gang);
+  waiting.pin = PinOf(state_, state_.gangs().Get(gang));
   GangPlanner planner = MakePlanner();
   // Fewer are there than it needs: then all of them start, and the places of the others are kept.
   const std::size_t ready = waiting.ready.size(), needed = NeededBy(gang);

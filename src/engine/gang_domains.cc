@@ -16,25 +16,6 @@ using cluster::PodId;
 
 namespace {
 
-// nullopt: nobody has a place. Invalid: nodes of theirs have no such label.
-std::optional<Symbol> DomainOfPlaced(const cluster::State& state, const cluster::Gang& gang,
-                                     Symbol key) {
-  std::map<Symbol, std::size_t> members;
-  for (const PodId member : gang.members) {
-    const cluster::Pod& pod = state.pod(member);
-    if (pod.node.valid() && !pod.leaves()) ++members[state.nodes().Label(pod.node, key)];
-  }
-  if (members.empty()) return std::nullopt;
-  // They are in several only if not all of them were placed here: then where most of them are.
-  const auto text = [&](Symbol value) {
-    return value.valid() ? state.words().Text(value) : std::string_view();
-  };
-  const auto most = std::max_element(members.begin(), members.end(), [&](auto& a, auto& b) {
-    return a.second != b.second ? a.second < b.second : text(a.first) > text(b.first);
-  });
-  return most->first;
-}
-
 // What is scarce where there are such pods: devices, then CPU.
 cluster::ResourceId MainResource(std::span<const cluster::ResourceAmount> requests) {
   for (const cluster::ResourceAmount& entry : requests) {
@@ -73,13 +54,33 @@ void OrderDomains(const cluster::State& state, const Aspirants& who, PodId large
 
 }  // namespace
 
+std::optional<Symbol> PinOf(const cluster::State& state, const cluster::Gang& gang) {
+  if (gang.topology_key.empty()) return std::nullopt;
+  const Symbol key = state.words().Find(gang.topology_key);
+  if (!key.valid()) return std::nullopt;
+  std::map<Symbol, std::size_t> members;
+  for (const PodId member : gang.members) {
+    const cluster::Pod& pod = state.pod(member);
+    if (pod.node.valid() && !pod.leaves()) ++members[state.nodes().Label(pod.node, key)];
+  }
+  if (members.empty()) return std::nullopt;
+  // They are in several only if not all of them were placed here: then where most of them are.
+  const auto text = [&](Symbol value) {
+    return value.valid() ? state.words().Text(value) : std::string_view();
+  };
+  const auto most = std::max_element(members.begin(), members.end(), [&](auto& a, auto& b) {
+    return a.second != b.second ? a.second < b.second : text(a.first) > text(b.first);
+  });
+  return most->first;
+}
+
 std::optional<GangDomains> DomainsFor(const cluster::State& state, const Aspirants& who,
                                       const GangPlanner& planner) {
   const cluster::Gang& gang = state.gangs().Get(who.gang);
   if (gang.topology_key.empty()) return std::nullopt;
   GangDomains domains{.key = state.words().Find(gang.topology_key)};
   if (!domains.key.valid()) return domains;
-  const std::optional<Symbol> pinned = DomainOfPlaced(state, gang, domains.key);
+  const std::optional<Symbol> pinned = PinOf(state, gang);
   domains.pinned = pinned.has_value();
   std::map<Symbol, Confines> all;
   state.nodes().WithLabel(domains.key).ForEach([&](std::uint32_t row) {

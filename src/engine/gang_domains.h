@@ -25,6 +25,10 @@ struct GangDomains {
   bool pinned = false;             // members that have a place are there
 };
 
+// Where its members that have a place are; nullopt: none has, or they may be anywhere. Invalid:
+// their nodes have no such label.
+std::optional<Symbol> PinOf(const cluster::State& state, const cluster::Gang& gang);
+
 // nullopt: it may be anywhere.
 std::optional<GangDomains> DomainsFor(const cluster::State& state, const Aspirants& who,
                                       const GangPlanner& planner);
