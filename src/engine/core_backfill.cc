@@ -106,7 +106,18 @@ Passing Core::MayStart(const Waiter& waiter, const Backfill::Places& places, Tim
       std::any_of(waiter.members.begin(), waiter.members.end(),
                   [this](PodId member) { return state_.pod(member).nominated.valid(); });
   // Others have gone for it: not for nothing.
-  return nominated ? Passing::kNobody : backfill_->MayStart(waiter, places, now);
+  return nominated || IsOwnRoom(places) ? Passing::kNobody
+                                        : backfill_->MayStart(waiter, places, now);
+}
+
+bool Core::IsOwnRoom(const Backfill::Places& places) {
+  if (reservations_.empty()) return false;
+  ReservedRoom room;
+  return std::all_of(places.begin(), places.end(), [&](const auto& place) {
+    const auto requests = state_.usage_of(place.first).requests;
+    return room.Take(ReservationsFor(place.first), place.second,
+                     {requests.begin(), requests.end()});
+  });
 }
 
 // Where the best node is promised to another that would start later then, the next best is tried.
@@ -127,7 +138,7 @@ Placement Core::PlaceBeside(Detour& detour, PodId pod) {
       const NodeRow has = state_.pod(member).node;
       if (has.valid()) places.emplace_back(member, has);
     }
-    return backfill_->LeavesRoom(detour.waiter, places, detour.now);
+    return IsOwnRoom(places) || backfill_->LeavesRoom(detour.waiter, places, detour.now);
   };
   for (;;) {
     Placement placement = place();

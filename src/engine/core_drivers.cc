@@ -7,6 +7,7 @@
 
 #include "base/shortened.h"
 #include "cluster/reservation_hold.h"
+#include "engine/beneficiaries.h"
 #include "engine/core.h"
 #include "k8s/drivers.h"
 #include "k8s/names.h"
@@ -26,7 +27,7 @@ void Core::NoteDriver(PodId id, const k8s::Pod& pod) {
   if (membership == nullptr || !membership->id.valid()) return;
   if (judge_.GangPluginOf(id) == nullptr) return;
   const GangId gang = membership->id;
-  const BeneficiaryNames whose = driven_.NamesOf(gang);
+  const BeneficiaryNames whose = NamesOf(state_, gang);
   // No object can be called so.
   Drivers::Driver driver{
       id,
@@ -114,7 +115,7 @@ Reservation* Core::MakeExecutorPlaces(GangId id, std::size_t count, Time since) 
                                 [&](const auto& place) { return place.left == driver->executor; });
   if (same) return known;
   DropExecutorPlaces(id, since);  // of an earlier attempt
-  const BeneficiaryNames whose = driven_.NamesOf(id);
+  const BeneficiaryNames whose = NamesOf(state_, id);
   k8s::ResourceReservation made;
   made.meta.namespace_ = whose.namespace_;
   made.meta.name = driver->places.substr(made.meta.namespace_.size() + 1);
@@ -220,12 +221,8 @@ bool Core::PlanExecutors(PodId id, Reservation& executors, GangPlan& plan) {
 }
 
 std::optional<Confines> Core::DomainOfDriver(const Reservation& executors) {
-  const std::string key = KeyOf(executors.object);
-  const std::vector<GangId> gangs = drivers_.Gangs();
-  const auto driven = std::find_if(gangs.begin(), gangs.end(),
-                                   [&](GangId gang) { return drivers_.Of(gang)->places == key; });
-  if (driven == gangs.end()) return std::nullopt;
-  auto domains = DomainsFor(state_, {*driven, {}, 0}, MakePlanner());
+  if (!executors.made_for.valid()) return std::nullopt;
+  auto domains = DomainsFor(state_, {executors.made_for, {}, 0}, MakePlanner());
   if (!domains || !domains->pinned || domains->all.empty()) return std::nullopt;
   return std::move(domains->all.front());
 }

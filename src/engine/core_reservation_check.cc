@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cluster/reservation_hold.h"
+#include "engine/beneficiaries.h"
 #include "engine/core.h"
 
 namespace knx::engine {
@@ -63,7 +64,7 @@ std::optional<std::string> Core::VerifyReservations() const {
     if (!state_.pods().Contains(id)) continue;
     if (cluster::IsHold(state_.pod(id))) --holds;
     if (reservations_.empty() || !state_.pod(id).node.valid()) continue;
-    for (const Reservation* const each : reservations_.For(NamesOf(id))) {
+    for (const Reservation* const each : reservations_.For(NamesOf(state_, id))) {
       if (each->over() || each->users().contains(id) || !driven_.MayUse(id, *each)) continue;
       return fmt::format("reservation {}: pod {} does not use it", KeyOf(each->object),
                          state_.pod(id).name);

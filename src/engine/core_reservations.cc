@@ -10,6 +10,7 @@
 #include "base/shortened.h"
 #include "cluster/overcommit.h"
 #include "cluster/reservation_hold.h"
+#include "engine/beneficiaries.h"
 #include "engine/core.h"
 #include "k8s/names.h"
 
@@ -45,13 +46,6 @@ std::optional<ReservationStage> EndIn(const std::vector<k8s::Condition>& conditi
     if (condition.reason == kExpired) return ReservationStage::kExpired;
   }
   return std::nullopt;
-}
-
-std::string_view LabelIn(const k8s::StringMap& labels, std::string_view key) {
-  const auto at =
-      std::lower_bound(labels.begin(), labels.end(), key,
-                       [](const auto& entry, std::string_view k) { return entry.first < k; });
-  return at != labels.end() && at->first == key ? std::string_view(at->second) : std::string_view();
 }
 
 }  // namespace
@@ -99,27 +93,8 @@ void Core::DropHold(Reservation::Place& place, Time now) {
 
 // ---- who they are for ----
 
-BeneficiaryNames Core::NamesOf(PodId id) const {
-  const cluster::Pod& pod = state_.pod(id);
-  const k8s::StringMap& labels = state_.label_sets().Get(pod.labels);
-  BeneficiaryNames out;
-  out.namespace_ = state_.words().Text(pod.namespace_);
-  if (cluster::IsHold(pod)) return out;
-  out.app = LabelIn(labels, names::kAppId);
-  if (pod.gang != nullptr && pod.gang->declared.problem.empty()) {
-    out.group = cluster::GroupOf(pod.gang->declared.source, pod.gang->declared.name);
-    return out;
-  }
-  // A name without a minimum makes no gang, and says whose the pod is all the same.
-  for (const std::string_view key :
-       {names::kGangName, names::kSigsGangName, names::kSigsPodGroup}) {
-    if (out.group.empty()) out.group = LabelIn(labels, key);
-  }
-  return out;
-}
-
 std::vector<Reservation*> Core::ReservationsFor(PodId id) {
-  std::vector<Reservation*> out = reservations_.For(NamesOf(id));
+  std::vector<Reservation*> out = reservations_.For(NamesOf(state_, id));
   std::erase_if(out, [&](const Reservation* each) { return !driven_.MayUse(id, *each); });
   return out;
 }

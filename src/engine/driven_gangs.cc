@@ -5,19 +5,15 @@
 #include <algorithm>
 
 #include "base/shortened.h"
+#include "engine/beneficiaries.h"
 
 namespace knx::engine {
 
 using cluster::GangId;
 using cluster::PodId;
 
-BeneficiaryNames DrivenGangs::NamesOf(GangId id) const {
-  const cluster::Gang& gang = books_.state.gangs().Get(id);
-  return {books_.state.words().Text(gang.namespace_), cluster::GroupOf(gang.source, gang.name), {}};
-}
-
 std::vector<const Reservation*> DrivenGangs::KeptFor(GangId id) const {
-  std::vector<const Reservation*> out = books_.reservations.For(NamesOf(id));
+  std::vector<const Reservation*> out = books_.reservations.For(NamesOf(books_.state, id));
   std::erase_if(out, [id](const Reservation* each) {
     return each->over() || (each->made_for.valid() && each->made_for != id);
   });

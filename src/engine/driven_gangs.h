@@ -32,7 +32,6 @@ class DrivenGangs {
   };
   explicit DrivenGangs(Books books) : books_(std::move(books)) {}
 
-  [[nodiscard]] BeneficiaryNames NamesOf(cluster::GangId id) const;
   // What is reserved for the gang and is not over.
   [[nodiscard]] std::vector<const Reservation*> KeptFor(cluster::GangId id) const;
   // Whether a pod may use it that has its names.

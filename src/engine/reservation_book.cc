@@ -251,4 +251,23 @@ bool ReservationBook::PopMoments(Time now) {
   return any;
 }
 
+// ---- what is used ----
+
+bool ReservedRoom::Take(std::span<Reservation* const> usable, NodeRow row, ResourceVector wanted) {
+  std::map<PodId, ResourceVector> left;
+  for (const Reservation* const reservation : usable) {
+    if (reservation->stage() != ReservationStage::kHeld) continue;
+    for (const Reservation::Place& place : reservation->places) {
+      if (!place.hold.valid() || place.row != row) continue;
+      const auto known = left_.find(place.hold);
+      ResourceVector here = known == left_.end() ? place.left : known->second;
+      TakeOut(here, wanted);
+      left.insert_or_assign(place.hold, std::move(here));
+    }
+  }
+  if (!wanted.empty() || left.empty()) return false;
+  for (auto& [hold, amounts] : left) left_.insert_or_assign(hold, std::move(amounts));
+  return true;
+}
+
 }  // namespace knx::engine

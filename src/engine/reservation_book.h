@@ -142,6 +142,18 @@ class ReservationBook {
 
 [[nodiscard]] std::string KeyOf(const k8s::ResourceReservation& object);
 
+// What is reserved, as pods come to use it one after the other.
+class ReservedRoom {
+ public:
+  // Whether the pod gets nothing on the node but what those that it may use keep there. If so that
+  // is there for no other.
+  bool Take(std::span<Reservation* const> usable, cluster::NodeRow row,
+            cluster::ResourceVector wanted);
+
+ private:
+  std::map<cluster::PodId, cluster::ResourceVector> left_;  // by hold, where it was taken from
+};
+
 // Places that are lent to those they are for while these are planned.
 struct Loan {
   std::optional<cluster::State::MarkId> mark;  // nullopt: nothing is lent
