@@ -189,7 +189,8 @@ class Core {
   void DecideGang(PodId id, GangId gang, Time now);
   // core_gang_refusal.cc: whether there are no places where plans may be, or others than tried.
   void ConcludeHere(const Aspirants& who, GangPlanner& planner, GangPlan& plan);
-  // The same where no one of them may be missing.
+  // The same for no more than must start; and where no one of them may be missing.
+  void SearchHere(const Aspirants& who, GangPlanner& planner, GangPlan& plan);
   void ConcludeForAll(std::span<const PodId> comers, GangPlanner& planner, GangPlan& plan);
   // Whether a count shows that there is too little room for a role.
   bool CountRoles(const Aspirants& who, GangPlanner& planner, GangPlan& plan);
@@ -200,8 +201,7 @@ class Core {
                                    std::vector<std::pair<PodId, std::size_t>>& by_kind,
                                    Symbol together = {}, bool with_others = false);
   [[nodiscard]] GangPlanner MakePlanner(GangPlanner::Place place = {});
-  // ---- core_gang_planning.cc ----
-  // Places for it as things stand; without, whether there are none.
+  // core_gang_planning.cc: places for it as things stand; without, whether there are none.
   GangPlan PlanNow(GangId gang, GangPlanner& planner);
   // For those that are there, and places for the others, unless nullptr.
   GangPlan PlanInParts(PodId id, GangId gang, Reservation* executors, GangPlanner& planner);

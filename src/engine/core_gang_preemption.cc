@@ -87,10 +87,19 @@ GangRoom Core::FindRoom(PodId id, GangId gang, GangPlanner& planner, Time now) {
     return DemandPlanner(state_, planner, {gang, members, who.needed}).Choose(clear);
   };
   const bool choosy = IsChoosy(state_.gangs().Get(gang));
-  GangRoom room = FindRoomIn(DomainsFor(state_, who, planner), [&] {
+  const std::optional<GangDomains> domains = DomainsFor(state_, who, planner);
+  GangRoom room = FindRoomIn(domains, [&] {
     return choosy ? preemptor.FindForSome(gang, who.ready, choose)
                   : preemptor.Find(gang, who.ready, who.needed);
   });
+  const auto search = [&](std::span<const PodId> members) {
+    GangPlan plan;
+    SearchHere({gang, members, who.needed}, planner, plan);
+    return plan.places;
+  };
+  if (room.places.empty()) {
+    room = FindRoomIn(domains, [&] { return preemptor.FindBySearch(gang, who.ready, search); });
+  }
   if (options_.observer != nullptr) options_.observer->OnPreemption(room.victims.size());
   return room;
 }
@@ -106,8 +115,16 @@ GangRoom Core::FindRoomInParts(PodId id, GangId gang, const Reservation* executo
   GangPlanner planner = MakePlanner();
   GangPreemptor preemptor = MakePreemptor(id, planner, now);
   const Aspirants who{gang, waiting.ready, NeededBy(gang)};
-  GangRoom room = FindRoomIn(DomainsFor(state_, who, planner),
-                             [&] { return preemptor.Find(gang, comers, comers.size()); });
+  const std::optional<GangDomains> domains = DomainsFor(state_, who, planner);
+  GangRoom room = FindRoomIn(domains, [&] { return preemptor.Find(gang, comers, comers.size()); });
+  const auto search = [&](std::span<const PodId> all) {
+    GangPlan plan;
+    if (all.size() == comers.size()) ConcludeForAll(all, planner, plan);
+    return plan.places;
+  };
+  if (room.places.empty()) {
+    room = FindRoomIn(domains, [&] { return preemptor.FindBySearch(gang, comers, search); });
+  }
   if (options_.observer != nullptr) options_.observer->OnPreemption(room.victims.size());
   return room;
 }

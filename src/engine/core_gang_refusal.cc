@@ -72,6 +72,17 @@ bool MayFit(const GangCount& count, std::size_t needed, GangPlan& plan) {
 void Core::ConcludeHere(const Aspirants& who, GangPlanner& planner, GangPlan& plan) {
   // One more member for a gang that has all it needs: what was said about that one says it all.
   if (who.needed == 0 || plan.refusal.attempt.error) return;
+  SearchHere(who, planner, plan);
+  if (plan.places.empty()) return;
+  std::vector<PodId> without = planner.LargestFirst(who.ready);
+  std::erase_if(without, [this](PodId pod) { return state_.pod(pod).node.valid(); });
+  if (IsChoosy(state_.gangs().Get(who.gang))) {
+    return DemandPlanner(state_, planner, {who.gang, without, 0}).FillUp(plan);
+  }
+  planner.Fill(without, plan, who.ready.size());
+}
+
+void Core::SearchHere(const Aspirants& who, GangPlanner& planner, GangPlan& plan) {
   std::vector<SearchOrder::Kinded> by_kind;
   const GangCount count = CountFor(planner.LargestFirst(who.ready), by_kind);
   if (!MayFit(count, who.needed, plan)) return;
@@ -86,14 +97,8 @@ void Core::ConcludeHere(const Aspirants& who, GangPlanner& planner, GangPlan& pl
     state_.Rollback(mark);
     if (!exist && plan.answer == GangAnswer::kImpossible) return;
   }
-  auto places = Search(by_kind, count, GangGoal(state_, gang, who.ready, who.needed), plan);
-  if (places.empty()) return;
-  plan.answer = GangAnswer::kPlaced;
-  plan.places = std::move(places);
-  std::vector<PodId> without = planner.LargestFirst(who.ready);
-  std::erase_if(without, [this](PodId pod) { return state_.pod(pod).node.valid(); });
-  if (choosy) return DemandPlanner(state_, planner, {who.gang, without, 0}).FillUp(plan);
-  planner.Fill(without, plan, who.ready.size());
+  plan.places = Search(by_kind, count, GangGoal(state_, gang, who.ready, who.needed), plan);
+  if (!plan.places.empty()) plan.answer = GangAnswer::kPlaced;
 }
 
 void Core::ConcludeForAll(std::span<const PodId> comers, GangPlanner& planner, GangPlan& plan) {

@@ -30,10 +30,9 @@ GangRoom GangPreemptor::Find(GangId gang, std::span<const PodId> members, std::s
   ListUnits(gang);
   if (units_.empty() && leaving_.empty()) return {};
   // Members that need nobody's end should not cause one; only if that leaves no way may they move.
-  for (const bool stay : {true, false}) {
-    if (const std::optional<std::size_t> count = FewestUnits(stay)) return Settle(*count, stay);
-  }
-  return {};
+  GangRoom room = FindWith([this](std::size_t units) { return PlanWithout(units, true); });
+  if (!room.places.empty()) return room;
+  return FindWith([this](std::size_t units) { return PlanWithout(units, false); });
 }
 
 // Who may go depends on who comes: first all are counted as if the most important of those that
@@ -41,11 +40,9 @@ GangRoom GangPreemptor::Find(GangId gang, std::span<const PodId> members, std::s
 // important did.
 GangRoom GangPreemptor::FindForSome(GangId gang, std::span<const PodId> members,
                                     const Choose& choose) {
-  std::vector<PodId> able;
+  const std::vector<PodId> able = Able(members);
   std::int32_t least = INT32_MAX, most = INT32_MIN;
-  for (const PodId member : members) {
-    if (state_.class_of(member).spec.preemption_policy == k8s::PreemptionPolicy::kNever) continue;
-    able.push_back(member);
+  for (const PodId member : able) {
     least = std::min(least, state_.pod(member).priority);
     most = std::max(most, state_.pod(member).priority);
   }
@@ -64,7 +61,34 @@ GangRoom GangPreemptor::FindForSome(GangId gang, std::span<const PodId> members,
   return {};
 }
 
+GangRoom GangPreemptor::FindBySearch(GangId gang, std::span<const PodId> members,
+                                     const Search& search) {
+  const std::vector<PodId> able = Able(members);
+  priority_ = INT32_MAX;
+  for (const PodId member : able) {
+    if (!cluster::IsHold(state_.pod(member))) {
+      priority_ = std::min(priority_, state_.pod(member).priority);
+    }
+  }
+  ListUnits(gang);
+  if (units_.empty() && leaving_.empty()) return {};
+  return FindWith([&](std::size_t units) {
+    Clear(units);
+    return search(able);
+  });
+}
+
 // ---- who could go ----
+
+std::vector<PodId> GangPreemptor::Able(std::span<const PodId> members) const {
+  std::vector<PodId> able;
+  for (const PodId member : members) {
+    const bool never =
+        state_.class_of(member).spec.preemption_policy == k8s::PreemptionPolicy::kNever;
+    if (!never || cluster::IsHold(state_.pod(member))) able.push_back(member);
+  }
+  return able;
+}
 
 bool GangPreemptor::MayGo(PodId pod, GangId gang) const {
   const cluster::Pod& record = state_.pod(pod);
@@ -287,22 +311,31 @@ void GangPreemptor::SortUnits() {
 
 // ---- how many ----
 
-GangPlan GangPreemptor::PlanWithout(std::size_t count, bool stay) {
+void GangPreemptor::Clear(std::size_t units) {
+  for (const PodId pod : leaving_) state_.Displace(pod);
+  for (const Unit& unit : std::span(units_).first(units)) {
+    for (const auto& [pod, row] : unit.pods) state_.Displace(pod);
+  }
+}
+
+GangPreemptor::Places GangPreemptor::PlanWithout(std::size_t units, bool stay) {
   GangPlan plan;
   std::vector<PodId> without = members_;
   if (stay) planner_.Fill(without, plan, needed_);
-  for (const PodId pod : leaving_) state_.Displace(pod);
-  for (const Unit& unit : std::span(units_).first(count)) {
-    for (const auto& [pod, row] : unit.pods) state_.Displace(pod);
-  }
+  Clear(units);
   planner_.Fill(without, plan, needed_);
-  return plan;
+  return plan.places.size() >= needed_ ? std::move(plan.places) : Places();
 }
 
-std::optional<std::size_t> GangPreemptor::FewestUnits(bool stay) {
+GangRoom GangPreemptor::FindWith(const Plan& plan) {
+  const std::optional<std::size_t> count = FewestUnits(plan);
+  return count ? Settle(*count, plan) : GangRoom();
+}
+
+std::optional<std::size_t> GangPreemptor::FewestUnits(const Plan& plan) {
   const auto enough = [&](std::size_t count) {
     const auto mark = state_.Mark();
-    const bool fits = PlanWithout(count, stay).places.size() >= needed_;
+    const bool fits = !plan(count).empty();
     state_.Rollback(mark);
     return fits;
   };
@@ -322,10 +355,10 @@ std::optional<std::size_t> GangPreemptor::FewestUnits(bool stay) {
 
 // ---- who can stay ----
 
-GangRoom GangPreemptor::Settle(std::size_t count, bool stay) {
+GangRoom GangPreemptor::Settle(std::size_t count, const Plan& plan) {
   const auto mark = state_.Mark();
   GangRoom room;
-  room.places = PlanWithout(count, stay).places;
+  room.places = plan(count);
   const auto planned = state_.Mark();
   std::vector<const Unit*> gone = Spare(room.places, count, false);
   if (!KeepTheirPlaces(room.places, nullptr)) {
@@ -346,8 +379,8 @@ GangRoom GangPreemptor::Settle(std::size_t count, bool stay) {
   return room;
 }
 
-std::vector<const GangPreemptor::Unit*> GangPreemptor::Spare(Places places, std::size_t count,
-                                                             bool thorough) {
+std::vector<const GangPreemptor::Unit*> GangPreemptor::Spare(const Places& places,
+                                                             std::size_t count, bool thorough) {
   std::vector<const Unit*> gone;
   std::set<GangId> broken;
   std::set<std::pair<GangId, std::string_view>> drained;
@@ -369,7 +402,7 @@ std::vector<const GangPreemptor::Unit*> GangPreemptor::Spare(Places places, std:
   return gone;
 }
 
-bool GangPreemptor::KeepTheirPlaces(Places places, const Unit* beside) {
+bool GangPreemptor::KeepTheirPlaces(const Places& places, const Unit* beside) {
   return std::all_of(places.begin(), places.end(), [&](const auto& place) {
     const PodId member = place.first;
     const NodeRow row = place.second;

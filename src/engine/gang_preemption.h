@@ -58,6 +58,13 @@ class GangPreemptor {
   GangRoom FindForSome(cluster::GangId gang, std::span<const cluster::PodId> members,
                        const Choose& choose);
 
+  using Places = std::vector<std::pair<cluster::PodId, cluster::NodeRow>>;
+  // The same where the best place for one after the other is not the only way. `search` gives
+  // places to as many of the members as must start, as the state is, or to none.
+  using Search = std::function<Places(std::span<const cluster::PodId> members)>;
+  GangRoom FindBySearch(cluster::GangId gang, std::span<const cluster::PodId> members,
+                        const Search& search);
+
  private:
   // Pods that go together or not at all.
   struct Unit {
@@ -72,8 +79,12 @@ class GangPreemptor {
     std::int32_t priority = INT32_MIN;
     Time start = kNever;  // of the one that lost most
   };
-  using Places = std::span<const std::pair<cluster::PodId, cluster::NodeRow>>;
+  // Places for all who must start when the first so many units are gone, which it lets happen;
+  // none: these are too few.
+  using Plan = std::function<Places(std::size_t units)>;
 
+  // Who may come at the expense of others.
+  [[nodiscard]] std::vector<cluster::PodId> Able(std::span<const cluster::PodId> members) const;
   [[nodiscard]] bool MayGo(cluster::PodId pod, cluster::GangId gang) const;
   // Into units_ and leaving_.
   void ListUnits(cluster::GangId gang);
@@ -86,16 +97,19 @@ class GangPreemptor {
   Unit& AddUnit(std::span<const cluster::PodId> pods, cluster::GangId gang, bool breaks);
   // The least harm first.
   void SortUnits();
-  // The plan with those who leave and the first `count` units gone. `stay`: members that fit before
-  // keep their places.
-  GangPlan PlanWithout(std::size_t count, bool stay);
+  // Lets those who leave and the first so many units go.
+  void Clear(std::size_t units);
+  // `stay`: members that fit before keep their places.
+  Places PlanWithout(std::size_t units, bool stay);
+  // With the fewest units gone; none: even all of them are too few.
+  GangRoom FindWith(const Plan& plan);
   // How many units have to go at least; nullopt: even all of them are too few.
-  std::optional<std::size_t> FewestUnits(bool stay);
-  GangRoom Settle(std::size_t count, bool stay);
+  std::optional<std::size_t> FewestUnits(const Plan& plan);
+  GangRoom Settle(std::size_t count, const Plan& plan);
   // Lets units come back as far as the gang keeps its places. Gives those that cannot. `thorough`:
   // looks at all members each time, not only at those beside whom somebody comes back.
-  std::vector<const Unit*> Spare(Places places, std::size_t count, bool thorough);
-  bool KeepTheirPlaces(Places places, const Unit* beside);
+  std::vector<const Unit*> Spare(const Places& places, std::size_t count, bool thorough);
+  bool KeepTheirPlaces(const Places& places, const Unit* beside);
 
   cluster::State& state_;
   GangPlanner& planner_;
