@@ -57,6 +57,14 @@ bool AllKnown(const GangCount& count) {
                      [](const GangCount::Kind& kind) { return kind.room.known; });
 }
 
+std::vector<PodId> KnownOf(std::span<const SearchOrder::Kinded> members, const GangCount& count) {
+  std::vector<PodId> known;
+  for (const auto& [pod, kind] : members) {
+    if (count.kinds()[kind].room.known) known.push_back(pod);
+  }
+  return known;
+}
+
 // Whether it is worth while to search; otherwise the plan may say what the count shows.
 bool MayFit(const GangCount& count, std::size_t needed, GangPlan& plan) {
   if (!AllKnown(count)) return false;
@@ -85,6 +93,18 @@ void Core::ConcludeHere(const Aspirants& who, GangPlanner& planner, GangPlan& pl
 void Core::SearchHere(const Aspirants& who, GangPlanner& planner, GangPlan& plan) {
   std::vector<SearchOrder::Kinded> by_kind;
   const GangCount count = CountFor(planner.LargestFirst(who.ready), by_kind);
+  if (!AllKnown(count)) {
+    // Others may do without those. Where they do not, that says nothing.
+    const std::vector<PodId> known = KnownOf(by_kind, count);
+    if (known.size() < who.needed) return;
+    GangPlan tried;
+    tried.evaluations = plan.evaluations;
+    SearchHere({who.gang, known, who.needed}, planner, tried);
+    plan.evaluations = tried.evaluations;
+    plan.places = std::move(tried.places);
+    if (!plan.places.empty()) plan.answer = GangAnswer::kPlaced;
+    return;
+  }
   if (!MayFit(count, who.needed, plan)) return;
   const cluster::Gang& gang = state_.gangs().Get(who.gang);
   const bool choosy = IsChoosy(gang);
