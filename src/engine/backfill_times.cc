@@ -13,6 +13,9 @@ using cluster::PodId;
 
 namespace {
 
+// Who was to be gone and is not by then will not go by itself: its node is dead, or it is kept.
+constexpr Duration kMostLate = Duration::Seconds(60);
+
 // Longer is no run time, and sums of times stay small.
 constexpr Duration kMostRun = Duration::Seconds(std::int64_t{10} * 365 * 86'400);
 
@@ -107,7 +110,10 @@ Time RunTimes::StartOf(PodId id, const Known& known) const {
 
 Time RunTimes::EndOf(PodId id, Time now) const {
   const cluster::Pod& pod = state_.pod(id);
-  if (pod.terminating) return std::max(pod.leaves_by, now);
+  if (pod.terminating) {
+    if (now <= pod.leaves_by) return pod.leaves_by;
+    return now <= pod.leaves_by + kMostLate ? pod.leaves_by + kMostLate : kNever;
+  }
   const Known* const known = Find(id);
   if (known != nullptr && known->until != Time{}) return std::max(known->until, now);
   const std::optional<Duration> run = RunTimeOf(id);
