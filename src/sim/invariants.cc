@@ -173,7 +173,7 @@ void Invariants::OnHeldBack(const engine::PodRef& pod, const std::string& node, 
 void Invariants::AfterCall(const engine::Engine& engine, std::span<const engine::Action> actions) {
   if (const auto half = CheckGangStart(engine, told_, rules_, actions)) Report("gang-start", *half);
   std::vector<std::string> back;
-  for (const std::string& uid : together_) {
+  for (const auto& [uid, held] : held_back_) {
     if (engine.Standing(uid) != engine::PodStanding::kPaused) back.push_back(uid);
   }
   for (const std::string& uid : back) Release(uid);
@@ -297,8 +297,10 @@ std::optional<std::string> Invariants::ComplaintAbout(const engine::PlanEviction
 void Invariants::OnEviction(const engine::EvictPod& evict) {
   const ToldView::Told* told = told_.FindPod(evict.pod.uid);
   const bool planned =
-      evict.preemptor ? planned_.contains({evict.pod.uid, evict.preemptor->uid})
-                      : told != nullptr && cluster::ReadGangDeclaration(*told->pod).has_value();
+      evict.preemptor
+          ? planned_.contains({evict.pod.uid, evict.preemptor->uid})
+          : told != nullptr &&
+                cluster::ReadGangDeclaration(*told->pod, cluster::OperatorGangs::kRead).has_value();
   if (!planned) {
     Report("planned-eviction", fmt::format("{} is evicted without a plan", Name(evict.pod)));
   }
