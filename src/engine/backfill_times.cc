@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cluster/reservation_hold.h"
 #include "k8s/names.h"
 #include "k8s/owner.h"
 #include "k8s/selector.h"
@@ -139,6 +140,15 @@ bool RunTimes::MayPass(PodId id) const {
 bool RunTimes::Borrows(PodId id) const {
   const Known* const known = Find(id);
   return known != nullptr && known->borrows;
+}
+
+std::optional<std::string> RunTimes::Verify() const {
+  for (const auto& [id, known] : pods_) {
+    if (!state_.pods().Contains(id)) return "the run time of a pod is known that is gone";
+    const bool reserved = known.until != Time{};
+    if (reserved && !cluster::IsHold(state_.pod(id))) return "a pod ends with a reservation";
+  }
+  return std::nullopt;
 }
 
 std::size_t RunTimes::bytes() const {

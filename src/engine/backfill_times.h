@@ -45,6 +45,8 @@ class RunTimes {
   [[nodiscard]] bool Borrows(cluster::PodId id) const;
 
   [[nodiscard]] std::size_t bytes() const;
+  // What is known of pods that are there no longer; nullopt: nothing.
+  [[nodiscard]] std::optional<std::string> Verify() const;
 
  private:
   struct Known {

@@ -79,6 +79,9 @@ std::optional<Inquiry> Core::Inquire(std::string_view uid) {
 std::optional<std::string> Core::Verify() const {
   if (auto difference = state_.Verify()) return difference;
   if (auto difference = queue_.Verify()) return difference;
+  if (backfill_ != nullptr) {
+    if (auto difference = backfill_->times().Verify()) return difference;
+  }
   std::size_t on_their_way = 0;
   for (std::uint32_t i = 0; i < state_.pods().id_limit(); ++i) {
     const PodId id{i};

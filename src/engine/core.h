@@ -317,13 +317,12 @@ class Core {
   Placement PlaceOne(PodId id, Time now);
   // The pod has a place on the node; invalid: it has none any more.
   void Use(PodId id, NodeRow row, Time now);
-  void NoteUse(PodId id, Time now) {
-    if (!reservations_.empty()) Use(id, state_.pod(id).node, now);
-  }
+  void NoteUse(PodId id, Time now);
   void StopUse(Reservation& reservation, PodId id);
   void ResizeHold(Reservation::Place& place);
   void FreeHold(Reservation::Place& place, Time now);
   void DropHold(Reservation::Place& place, Time now);
+  void EraseHold(PodId hold);
   // Holds leave a node that has too little for what is on it.
   void YieldHolds(NodeRow row, bool all = false);
   // Everything that is due of reservations: begins, ends, places, statuses.

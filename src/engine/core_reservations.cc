@@ -88,7 +88,13 @@ void Core::DropHold(Reservation::Place& place, Time now) {
   // As if a pod went: whoever waits for room hears of it. Of what had none there is nothing to
   // hear; told of it, a driver would be tried again because it was just tried in vain.
   const bool had_room = state_.pod(hold).node.valid() || state_.pod(hold).nominated.valid();
-  had_room ? RemovePod(hold, now) : state_.RemovePod(hold);
+  had_room ? RemovePod(hold, now) : EraseHold(hold);
+}
+
+// Another pod may get its id.
+void Core::EraseHold(PodId hold) {
+  if (backfill_ != nullptr) backfill_->Forget(hold);
+  state_.RemovePod(hold);
 }
 
 // ---- who they are for ----
@@ -97,6 +103,10 @@ std::vector<Reservation*> Core::ReservationsFor(PodId id) {
   std::vector<Reservation*> out = reservations_.For(NamesOf(state_, id));
   std::erase_if(out, [&](const Reservation* each) { return !driven_.MayUse(id, *each); });
   return out;
+}
+
+void Core::NoteUse(PodId id, Time now) {
+  if (!reservations_.empty()) Use(id, state_.pod(id).node, now);
 }
 
 void Core::Use(PodId id, NodeRow row, Time now) {
@@ -158,10 +168,7 @@ void Core::StopUse(Reservation& reservation, PodId id) {
 }
 
 void Core::ResizeHold(Reservation::Place& place) {
-  if (place.left.empty()) {
-    if (backfill_ != nullptr) backfill_->Forget(place.hold);
-    return state_.RemovePod(std::exchange(place.hold, {}));
-  }
+  if (place.left.empty()) return EraseHold(std::exchange(place.hold, {}));
   const cluster::Pod& hold = state_.pod(place.hold);
   cluster::HoldShape shape{hold.name, hold.uid.substr(cluster::kHoldUid.size()), place.asked.node,
                            state_.class_of(place.hold).spec};
