@@ -298,6 +298,7 @@ void GangPreemptor::SortUnits() {
     return MoreImportant(state_, pod_b, pod_a);
   });
   BudgetUse budgets(state_);
+  budgets.CountAnnounced();
   std::set<GangId> violated;
   for (Unit& unit : units_) {
     for (const auto& [pod, row] : unit.pods) unit.violates |= budgets.Violates(pod);

@@ -66,6 +66,15 @@ bool GivesWay(const cluster::Pod& pod, Duration cooldown, Time now) {
   return (pod.evicted || pod.preempted) && pod.leaves_by > now - cooldown;
 }
 
+void BudgetUse::CountAnnounced() {
+  if (state_.bystanders().budgets().by_name.empty()) return;
+  state_.nodes().present().ForEach([this](std::uint32_t row) {
+    for (const PodId id : state_.nodes().pods(cluster::NodeRow{row})) {
+      if (state_.pod(id).evicted && !state_.pod(id).terminating) Violates(id);
+    }
+  });
+}
+
 bool BudgetUse::Violates(PodId id) {
   const auto& budgets = state_.bystanders().budgets().by_name;
   if (budgets.empty()) return false;

@@ -36,6 +36,8 @@ class BudgetUse {
   explicit BudgetUse(const cluster::State& state) : state_(state) {}
   // One more pod goes: whether that is more than a budget allows.
   bool Violates(cluster::PodId pod);
+  // Those go whom somebody has decided to evict, which no budget says yet.
+  void CountAnnounced();
 
  private:
   const cluster::State& state_;
