@@ -133,7 +133,7 @@ void Core::Use(PodId id, NodeRow row, Time now) {
   for (Reservation* const each : all) {
     for (const std::size_t taken : reservations_.TakeHere(*each, id, row, wanted)) {
       took = true;
-      ResizeHold(each->places[taken]);
+      FreeHold(each->places[taken], now);
     }
   }
   for (auto each = all.begin(); each != all.end() && !took; ++each) {
