@@ -99,6 +99,13 @@ Passing Backfill::MayStart(const Waiter& waiter, const Places& places, Time now)
   return Passing::kBeside;
 }
 
+std::optional<Detour> Backfill::Around(const Waiter& waiter, Time now) {
+  auto closed = ClosedTo(waiter, now);
+  if (!closed) return std::nullopt;
+  const std::int32_t tries = waiter.args->share_nodes ? waiter.args->shared_nodes_tried : 0;
+  return Detour{waiter, *std::move(closed), {}, tries, state_.pod(waiter.pod).pod_class, now};
+}
+
 std::optional<std::vector<NodeRow>> Backfill::ClosedTo(const Waiter& waiter, Time now) {
   const std::vector<const Promise*> in_the_way = InTheWayOf(waiter, now);
   if (!in_the_way.empty() && !MayPass(waiter)) return std::nullopt;

@@ -94,10 +94,8 @@ class Backfill {
 
   // Whether it may start now at these places, whose room may be taken already.
   Passing MayStart(const Waiter& waiter, const Places& places, Time now);
-  // Nodes that are promised to others and that it would not have left by then, ascending: at others
-  // it delays nobody. nullopt: it passes nobody, wherever it goes.
-  [[nodiscard]] std::optional<std::vector<cluster::NodeRow>> ClosedTo(const Waiter& waiter,
-                                                                      Time now);
+  // nullopt: it passes nobody, wherever it goes.
+  [[nodiscard]] std::optional<Detour> Around(const Waiter& waiter, Time now);
   // Whether all promises stand if it is at these places; changes nothing.
   [[nodiscard]] bool LeavesRoom(const Waiter& waiter, const Places& places, Time now);
   [[nodiscard]] bool HasPromise(const Waiter& waiter) const;
@@ -154,6 +152,10 @@ class Backfill {
   // Lets a step happen; false: a promise does not stand.
   bool Happen(const Step& step, std::vector<Promise>& promises);
   bool HappenAll(std::span<const Step> steps, std::vector<Promise>& promises);
+  // Nodes that are promised to others and that it would not have left by then, ascending: at others
+  // it delays nobody. nullopt: it passes nobody, wherever it goes.
+  [[nodiscard]] std::optional<std::vector<cluster::NodeRow>> ClosedTo(const Waiter& waiter,
+                                                                      Time now);
   // Those that it has to care about.
   [[nodiscard]] std::vector<const Promise*> InTheWayOf(const Waiter& waiter, Time now);
   [[nodiscard]] bool MayPass(const Waiter& waiter) const;

@@ -30,6 +30,7 @@
 #include "engine/gang_goal.h"
 #include "engine/gang_planner.h"
 #include "engine/gang_preemption.h"
+#include "engine/gang_turn.h"
 #include "engine/group_conditions.h"
 #include "engine/placement.h"
 #include "engine/plugin_judge.h"
@@ -273,12 +274,12 @@ class Core {
   [[nodiscard]] bool IsOwnRoom(const Backfill::Places& places);
   // Where the pod, for itself or for the gang that is being planned, delays nobody.
   Placement PlaceBeside(Detour& detour, PodId pod);
-  // For who may not start at the best places, a pod not on `best`. Empty: nowhere.
+  // For a pod that may not start on `best`. Empty: nowhere.
   Backfill::Places PlacesBeside(const Waiter& waiter, NodeRow best, Time now);
   // Turns a place down that would break a promise, or promises a start to who has none.
   void ConsiderPromises(PodId id, Placement& placement, Time now);
   // `held`: it fits, and would break a promise.
-  GangPlan PlanGang(PodId id, GangId gang, GangPlanner& planner, bool& held, Time now);
+  GangPlan PlanBeside(const GangTurn& turn, GangPlanner& planner, bool& held, Time now);
   void HoldGang(PodId id, GangId gang, const GangPlan& plan, Time now);
   std::string PromiseText(const Waiter& waiter, Time now);
   void NoteStart(const Waiter& waiter, Passing passing, Time now);

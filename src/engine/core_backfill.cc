@@ -19,6 +19,17 @@ namespace {
 constexpr std::string_view kWouldDelay =
     "it would delay the start that was promised to a pod before it";
 
+// Also of those for whom places are kept.
+Backfill::Places AllPlaces(const cluster::State& state, const GangTurn& turn,
+                           const GangPlan& plan) {
+  Backfill::Places places = plan.places;
+  if (turn.executors == nullptr) return places;
+  for (const PodId hold : turn.executors->holds()) {
+    if (state.pod(hold).node.valid()) places.emplace_back(hold, state.pod(hold).node);
+  }
+  return places;
+}
+
 }  // namespace
 
 void Core::SwitchOnBackfill() {
@@ -157,16 +168,10 @@ Placement Core::PlaceBeside(Detour& detour, PodId pod) {
 }
 
 Backfill::Places Core::PlacesBeside(const Waiter& waiter, NodeRow best, Time now) {
-  const auto closed = backfill_->ClosedTo(waiter, now);
-  if (!closed) return {};
-  const std::int32_t tries = waiter.args->share_nodes ? waiter.args->shared_nodes_tried : 0;
-  Detour detour{waiter, *closed, {}, tries, state_.pod(waiter.pod).pod_class, now};
-  if (best.valid()) detour.left_out = {best};
-  if (waiter.gang.valid()) {
-    GangPlanner planner = MakePlanner([&](PodId pod) { return PlaceBeside(detour, pod); });
-    return PlanMembers(waiter, planner);
-  }
-  const NodeRow row = PlaceBeside(detour, waiter.pod).node;
+  std::optional<Detour> detour = backfill_->Around(waiter, now);
+  if (!detour) return {};
+  detour->left_out = {best};
+  const NodeRow row = PlaceBeside(*detour, waiter.pod).node;
   return row.valid() ? Backfill::Places{{waiter.pod, row}} : Backfill::Places{};
 }
 
@@ -194,23 +199,30 @@ void Core::ConsiderPromises(PodId id, Placement& placement, Time now) {
   placement.message = fmt::format("waits for its turn: {}", kWouldDelay);
 }
 
-GangPlan Core::PlanGang(PodId id, GangId gang, GangPlanner& planner, bool& held, Time now) {
-  const auto& plugin = ProfileOf(id).backfill;
-  if (!plugin) return PlanNow(gang, planner);
-  const Waiter waiter = WaiterOf(id, gang);
+GangPlan Core::PlanBeside(const GangTurn& turn, GangPlanner& planner, bool& held, Time now) {
+  const auto& plugin = ProfileOf(turn.pod).backfill;
+  if (!plugin) return turn.plan(planner);
+  const Waiter waiter = WaiterOf(turn.pod, turn.gang);
   auto mark = state_.Mark();
-  GangPlan plan = PlanNow(gang, planner);
+  GangPlan plan = turn.plan(planner);
   if (plan.places.empty()) {
     state_.Commit(mark);
-    if (!plan.refusal.attempt.error) plan.refusal.message += PromiseText(waiter, now);
+    // With places for those that it has yet to make nobody knows when it could start.
+    const bool waits = !turn.in_parts && !plan.refusal.attempt.error;
+    if (waits) plan.refusal.message += PromiseText(waiter, now);
     return plan;
   }
-  Passing passing = MayStart(waiter, plan.places, now);
+  Passing passing = MayStart(waiter, AllPlaces(state_, turn, plan), now);
   if (passing == Passing::kForbidden) {
     state_.Rollback(mark);
     mark = state_.Mark();
-    plan.places = PlacesBeside(waiter, {}, now);
-    if (!plan.places.empty()) passing = MayStart(waiter, plan.places, now);
+    std::optional<Detour> detour = backfill_->Around(waiter, now);
+    GangPlanner beside = MakePlanner([&](PodId pod) { return PlaceBeside(*detour, pod); });
+    plan.places.clear();
+    if (detour) {
+      plan.places = turn.in_parts ? turn.plan(beside).places : PlanMembers(waiter, beside);
+    }
+    if (!plan.places.empty()) passing = MayStart(waiter, AllPlaces(state_, turn, plan), now);
   }
   held = passing == Passing::kForbidden;
   if (!held) {

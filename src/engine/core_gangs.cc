@@ -217,13 +217,16 @@ void Core::DecideGang(PodId id, GangId gang, Time now) {
   const Loan loan = Lend(waiting.ready);
   const auto attempt = state_.Mark();
   bool held = false;
-  GangPlan plan = in_parts               ? PlanInParts(id, gang, executors, planner)
-                  : backfill_ == nullptr ? PlanNow(gang, planner)
-                                         : PlanGang(id, gang, planner, held, now);
+  const GangTurn turn{id, gang, in_parts, executors, [&](GangPlanner& with) {
+                        return in_parts ? PlanInParts(id, gang, executors, with)
+                                        : PlanNow(gang, with);
+                      }};
+  GangPlan plan = backfill_ == nullptr ? turn.plan(planner) : PlanBeside(turn, planner, held, now);
   const bool fits = !plan.places.empty();
   fits ? state_.Commit(attempt) : state_.Rollback(attempt);
   if (held) {
     TakeBackLoan(loan);
+    if (executors != nullptr) DropExecutorPlaces(gang, now);
     return HoldGang(id, gang, plan, now);
   }
   if (!fits) {
