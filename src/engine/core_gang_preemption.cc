@@ -133,22 +133,19 @@ const framework::Profile& Core::JudgeOf(PodId id) {
   return cluster::IsHold(state_.pod(id)) ? profiles_[*reserving_] : ProfileOf(id);
 }
 
-// The least harm: who matters least, then the fewest, then where there is most room already.
+// The least harm, then where there is most room already.
 GangRoom Core::FindRoomIn(const std::optional<GangDomains>& domains,
                           const std::function<GangRoom()>& find_here) {
   if (!domains) return find_here();
   // Each costs as much as looking for room in a whole cluster of its size.
   constexpr std::size_t kMostTried = 16;
-  const auto harm = [this](const GangRoom& room) {
-    return std::pair(state_.pod(room.victims.front()).priority, room.victims.size());
-  };
   GangRoom best;
   for (std::size_t i = 0; i < std::min(domains->all.size(), kMostTried); ++i) {
     const Placer::Confinement confinement(placer_, domains->all[i]);
     GangRoom room = find_here();
     if (room.places.empty()) continue;
     if (room.victims.empty()) return room;
-    if (best.victims.empty() || harm(room) < harm(best)) best = std::move(room);
+    if (best.victims.empty() || HarmsLess(state_, room, best)) best = std::move(room);
   }
   return best;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/check.h"
@@ -18,6 +19,14 @@ using cluster::GangId;
 using cluster::NodeRow;
 using cluster::PodId;
 
+bool HarmsLess(const cluster::State& state, const GangRoom& a, const GangRoom& b) {
+  if (a.victims.empty() || b.victims.empty()) return a.victims.empty() && !b.victims.empty();
+  const auto harm = [&](const GangRoom& room) {
+    return std::tuple(room.violates, state.pod(room.victims.front()).priority, room.victims.size());
+  };
+  return harm(a) < harm(b);
+}
+
 GangRoom GangPreemptor::Find(GangId gang, std::span<const PodId> members, std::size_t needed) {
   members_ = planner_.LargestFirst(members);
   needed_ = needed;
@@ -29,10 +38,12 @@ GangRoom GangPreemptor::Find(GangId gang, std::span<const PodId> members, std::s
   }
   ListUnits(gang);
   if (units_.empty() && leaving_.empty()) return {};
-  // Members that need nobody's end should not cause one; only if that leaves no way may they move.
-  GangRoom room = FindWith([this](std::size_t units) { return PlanWithout(units, true); });
-  if (!room.places.empty()) return room;
-  return FindWith([this](std::size_t units) { return PlanWithout(units, false); });
+  // Members that need nobody's end should not cause one; unless others do less harm if these move.
+  GangRoom staying = FindWith([this](std::size_t units) { return PlanWithout(units, true); });
+  if (!staying.places.empty() && staying.victims.empty()) return staying;
+  GangRoom moving = FindWith([this](std::size_t units) { return PlanWithout(units, false); });
+  if (staying.places.empty()) return moving;
+  return !moving.places.empty() && HarmsLess(state_, moving, staying) ? moving : staying;
 }
 
 // Who may go depends on who comes: first all are counted as if the most important of those that
@@ -370,6 +381,7 @@ GangRoom GangPreemptor::Settle(std::size_t count, const Plan& plan) {
   }
   state_.Rollback(mark);
   for (const Unit* unit : gone) {
+    room.violates |= unit->violates;
     for (const auto& [pod, row] : unit->pods) {
       KNX_CHECK(state_.pod(pod).priority < priority_, "a pod goes that is no less important");
       room.victims.push_back(pod);

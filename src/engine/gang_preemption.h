@@ -26,7 +26,11 @@ namespace knx::engine {
 struct GangRoom {
   std::vector<std::pair<cluster::PodId, cluster::NodeRow>> places;  // none: nobody's end helps
   std::vector<cluster::PodId> victims;                              // the most important first
+  bool violates = false;                                            // a disruption budget
 };
+
+// The least harm: no budget, then who matters least, then the fewest.
+[[nodiscard]] bool HarmsLess(const cluster::State& state, const GangRoom& a, const GangRoom& b);
 
 class GangPreemptor {
  public:
