@@ -12,13 +12,13 @@ using cluster::testing::PodBuilder;
 using ::testing::HasSubstr;
 
 TEST(Drivers, SayWhatTheirExecutorsAskFor) {
-  const auto read = ReadExecutorResources("memory=8Gi,cpu=500m");
+  const auto read = ReadExecutorResources("memory=8Gi, cpu=500m");
   ASSERT_TRUE(read);
   EXPECT_EQ(*read,
             (k8s::ResourceList{{"cpu", k8s::Quantity::FromMilli(500)},
                                {"memory", k8s::Quantity::FromUnits(std::int64_t{8} << 30)}}));
-  for (const std::string_view bad :
-       {"", "cpu", "=1", "cpu=", "cpu=much", "cpu=-1", "cpu=1,cpu=2", "cpu=0", "cpu=1,,memory=1"}) {
+  for (const std::string_view bad : {"", "cpu", "=1", "cpu=", "cpu=much", "cpu=-1", "cpu=1,cpu=2",
+                                     "cpu=0", "cpu=1,,memory=1", "cpu =1", "cpu=1, "}) {
     EXPECT_FALSE(ReadExecutorResources(bad)) << bad;
   }
 }

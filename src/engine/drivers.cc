@@ -15,13 +15,16 @@ using cluster::PodId;
 std::optional<k8s::ResourceList> ReadExecutorResources(std::string_view text) {
   k8s::ResourceList out;
   while (!text.empty()) {
-    const std::string_view entry = text.substr(0, text.find(','));
+    std::string_view entry = text.substr(0, text.find(','));
     text.remove_prefix(std::min(text.size(), entry.size() + 1));
+    // "cpu=1, memory=2Gi" is what people write.
+    entry.remove_prefix(std::min(entry.find_first_not_of(' '), entry.size()));
     const std::size_t equals = entry.find('=');
     if (equals == std::string_view::npos || equals == 0) return std::nullopt;
     const auto amount = k8s::Quantity::Parse(entry.substr(equals + 1));
     if (!amount.ok() || *amount < k8s::Quantity()) return std::nullopt;
     const std::string_view name = entry.substr(0, equals);
+    if (name.find(' ') != std::string_view::npos) return std::nullopt;
     const auto at = std::lower_bound(
         out.begin(), out.end(), name,
         [](const auto& each, std::string_view wanted) { return each.first < wanted; });
