@@ -238,6 +238,8 @@ std::optional<GangDeclaration> ReadGangDeclaration(const k8s::Pod& pod, Operator
   if (gang.problem.empty()) ReadRole(pod.meta, gang);
   if (gang.problem.empty()) ReadSubGroup(pod.meta, gang);
   if (gang.problem.empty()) RaiseBySubGroups(!minimums.empty(), gang);
+  // Where a role needs several, nobody starts alone; how many do is for the roles to say.
+  if (gang.role_minimum > 1) gang.minimum = std::max(gang.minimum, 2);
   if (gang.problem.empty() && gang.minimum <= 1) return std::nullopt;
   if (gang.conflict.empty()) gang.conflict = ConflictIn(minimums);
   return gang;

@@ -47,6 +47,20 @@ std::string MissingInSubGroups(const cluster::State& state, const cluster::Gang&
   return text;
 }
 
+// How many more have to get a place at once, at the least.
+std::size_t LeastMissing(const cluster::State& state, const cluster::Gang& gang) {
+  const auto minimum = static_cast<std::size_t>(gang.minimum);
+  const std::size_t done = gang.placed + gang.finished;
+  std::size_t needed = minimum > done ? minimum - done : 0;
+  std::size_t of_roles = 0;
+  for (const auto& [role, missing] : MissingInRoles(state, gang)) of_roles += missing;
+  needed = std::max(needed, of_roles);
+  if (HasSubGroups(gang)) {
+    needed = std::max(needed, LeastForSubGroups(gang, SubGroupsOf(state, gang)));
+  }
+  return needed;
+}
+
 }  // namespace
 
 std::string WhatIsMissing(const cluster::State& state, GangId id, const WaitingGang& waiting) {
@@ -55,9 +69,12 @@ std::string WhatIsMissing(const cluster::State& state, GangId id, const WaitingG
     return fmt::format("waiting for pod group {}: the {} does not exist", GangName(state, id),
                        cluster::ObjectOf(gang.source));
   }
-  std::string missing = fmt::format(
-      "waiting for pod group {}: it has {}, needs at least {}", GangName(state, id),
-      FormatCount(gang.placed + gang.finished + waiting.ready.size(), "pod", "pods"), gang.minimum);
+  const std::size_t done = gang.placed + gang.finished;
+  std::string missing =
+      fmt::format("waiting for pod group {}: it has {}, needs at least {}", GangName(state, id),
+                  FormatCount(done + waiting.ready.size(), "pod", "pods"),
+                  std::max<std::size_t>(done + LeastMissing(state, gang),
+                                        static_cast<std::size_t>(gang.minimum)));
   std::size_t named = 0;
   const auto in_roles = MissingInRoles(state, gang, waiting.ready);
   for (const auto& [role, wanted] : in_roles) {
@@ -72,20 +89,10 @@ std::string WhatIsMissing(const cluster::State& state, GangId id, const WaitingG
 
 std::size_t GangBook::NeededBy(const cluster::State& state, GangId id) const {
   const cluster::Gang& gang = state.gangs().Get(id);
-  const auto minimum = static_cast<std::size_t>(gang.minimum);
-  const std::size_t done = gang.placed + gang.finished;
-  const std::size_t in_all = minimum > done ? minimum - done : 0;
-  if (gang.roles.empty() && !HasSubGroups(gang)) return in_all;
+  if (gang.roles.empty() && !HasSubGroups(gang)) return LeastMissing(state, gang);
   if (needed_.size() <= id.index) needed_.resize(id.index + 1);
   auto& [version, needed] = needed_[id.index];
-  if (std::exchange(version, gang.version) == gang.version) return needed;
-  needed = in_all;
-  std::size_t of_roles = 0;
-  for (const auto& [role, missing] : MissingInRoles(state, gang)) of_roles += missing;
-  needed = std::max(needed, of_roles);
-  if (HasSubGroups(gang)) {
-    needed = std::max(needed, LeastForSubGroups(gang, SubGroupsOf(state, gang)));
-  }
+  if (std::exchange(version, gang.version) != gang.version) needed = LeastMissing(state, gang);
   return needed;
 }
 
