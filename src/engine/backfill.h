@@ -33,6 +33,7 @@ struct Waiter {
   cluster::GangId gang = {};
   std::vector<cluster::PodId> members = {};  // that start together; the pod itself without a gang
   std::size_t needed = 1;
+  bool begun = false;  // others of the gang have a place, and are too few
   std::int32_t priority = 0;
   Time since = {};
   const framework::BackfillArgs* args = nullptr;

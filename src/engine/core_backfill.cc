@@ -68,6 +68,7 @@ Waiter Core::WaiterOf(PodId id, GangId gang) {
   waiter.gang = gang;
   waiter.members = waiting.ready;
   waiter.needed = NeededBy(gang);
+  waiter.begun = waiter.needed > 0 && state_.gangs().Get(gang).placed > 0;
   // After a restart all were seen at once.
   waiter.since = waiting.since;
   for (const PodId member : waiter.members) {
@@ -116,9 +117,10 @@ Passing Core::MayStart(const Waiter& waiter, const Backfill::Places& places, Tim
   const bool nominated =
       std::any_of(waiter.members.begin(), waiter.members.end(),
                   [this](PodId member) { return state_.pod(member).nominated.valid(); });
-  // Others have gone for it: not for nothing.
-  return nominated || IsOwnRoom(places) ? Passing::kNobody
-                                        : backfill_->MayStart(waiter, places, now);
+  // Others have gone for it: not for nothing. And what has begun is completed first: they may wait
+  // for its end, which does not come before it is complete.
+  if (nominated || waiter.begun || IsOwnRoom(places)) return Passing::kNobody;
+  return backfill_->MayStart(waiter, places, now);
 }
 
 bool Core::IsOwnRoom(const Backfill::Places& places) {
