@@ -30,7 +30,11 @@ Core::Core(EngineOptions options, std::vector<framework::Profile> profiles)
   for (std::size_t i = 0; i < profiles_.size() && !reserving_; ++i) {
     if (profiles_[i].reservations) reserving_ = i;
   }
-  if (reserving_) placer_.SetSpared([this](PodId id) { return driven_.IsForming(id); });
+  if (reserving_) {
+    placer_.SetSpared([this](PodId id) { return driven_.IsForming(id); });
+    placer_.SetExpectedBack(
+        [this](PodId id, PodId other) { return driven_.IsExpectedBack(id, other); });
+  }
   placer_.SetGivesWay([this](PodId comer, PodId evicted) {
     const auto& plugin = ProfileOf(comer).gang_preemption;
     const Duration cooldown = plugin->plugin->gang_preemption_args().cooldown;

@@ -346,6 +346,8 @@ class Core {
   void RememberExecutors(GangId gang, const GangPlan& plan);
   // What its driver uses, and whether it may be evicted.
   void SettleDriver(GangId id, Time now);
+  // It may be evicted from now on: who could do with its room is tried again, as if it had gone.
+  void TellMayGo(PodId id, Time now);
   // For so many that it has yet to make, unplanned; nullptr: of unknown shape, or reserved already.
   Reservation* MakeExecutorPlaces(GangId id, std::size_t count, Time since);
   void DropExecutorPlaces(GangId id, Time now);
@@ -362,7 +364,7 @@ class Core {
   bool PlanExecutors(PodId id, Reservation& executors, GangPlan& plan);
   // Where they have to be, because a driver that has to be with them is there; nullopt: anywhere.
   std::optional<Confines> DomainOfDriver(const Reservation& executors);
-  // Those of drivers that run already, after a start.
+  // Those of drivers that run already, and were not started by us.
   void KeepExecutorPlaces(Time now);
 
   // A pod that was popped.
@@ -440,9 +442,7 @@ class Core {
   // ---- actions ----
   // Forgets the deadlines of what needs none any more.
   void DropAnswered();
-  [[nodiscard]] bool IsAwaited(ActionId action) const {
-    return awaited_.contains(action) || patches_.contains(action) || evictions_.Awaits(action);
-  }
+  [[nodiscard]] bool IsAwaited(ActionId action) const;
   template <class What>
   ActionId Emit(What what) {
     actions_.push_back({++last_action_, std::move(what)});

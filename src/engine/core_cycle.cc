@@ -352,6 +352,10 @@ void Core::EndFlight(PodId id) {
   DropAnswered();
 }
 
+bool Core::IsAwaited(ActionId action) const {
+  return awaited_.contains(action) || patches_.contains(action) || evictions_.Awaits(action);
+}
+
 void Core::DropAnswered() {
   while (!answer_deadlines_.empty() && !IsAwaited(answer_deadlines_.front().second)) {
     answer_deadlines_.pop_front();

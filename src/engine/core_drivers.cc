@@ -88,11 +88,14 @@ void Core::SettleDriver(GangId id, Time now) {
   const bool spared = driven_.IsForming(driver->pod);
   const bool given_up = drivers_.SetSpared(id, spared) && !spared;
   if (!given_up || !state_.pod(driver->pod).node.valid()) return;
-  // Whoever could do with its room may make it go now: as if it had gone, they are tried again.
+  TellMayGo(driver->pod, now);
+}
+
+void Core::TellMayGo(PodId id, Time now) {
   framework::ClusterEvent event;
   event.kind = framework::EventKind::kAssignedPodDelete;
-  event.pod = driver->pod;
-  event.pod_now = event.pod_before = InEvent(driver->pod);
+  event.pod = id;
+  event.pod_now = event.pod_before = InEvent(id);
   Tell(event, now);
 }
 
@@ -128,10 +131,15 @@ Reservation* Core::MakeExecutorPlaces(GangId id, std::size_t count, Time since) 
   Reservation& added = reservations_.Add(made, since, lasts, state_.resources());
   added.made_for = id;
   for (Reservation::Place& place : added.places) place.left = driver->executor;
-  // Those that have a place already do not need another.
+  // Those that have a place already do not need another. Beside a driver that runs theirs are
+  // counted, so that they are expected back.
   for (const PodId member : state_.gangs().Get(id).members) {
     const cluster::NodeRow row = state_.pod(member).node;
-    if (row.valid() && driven_.MayUse(member, added)) reservations_.AddUser(added, member, row);
+    if (!row.valid() || !driven_.MayUse(member, added)) continue;
+    reservations_.AddUser(added, member, row);
+    const auto requests = state_.usage_of(member).requests;
+    cluster::ResourceVector wanted(requests.begin(), requests.end());
+    if (runs) ReservationBook::TakeElsewhere(added, member, wanted);
   }
   if (!runs) reservations_.Enter(added, ReservationStage::kMakingRoom);
   MakeHolds(added);
@@ -232,9 +240,11 @@ std::optional<Confines> Core::DomainOfDriver(const Reservation& executors) {
 void Core::KeepExecutorPlaces(Time now) {
   for (const GangId gang : drivers_.Gangs()) {
     const cluster::Pod& pod = state_.pod(drivers_.Of(gang)->pod);
-    if (!pod.node.valid()) continue;
+    const std::size_t needed = NeededBy(gang);
+    if (!pod.node.valid() || needed == 0) continue;
     const Time since = pod.started == Time{} ? now : pod.started;
-    if (MakeExecutorPlaces(gang, NeededBy(gang), since) != nullptr) reservations_due_ = true;
+    const std::size_t others = state_.gangs().Get(gang).placed - 1;
+    if (MakeExecutorPlaces(gang, needed + others, since) != nullptr) reservations_due_ = true;
   }
 }
 

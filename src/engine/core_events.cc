@@ -327,6 +327,7 @@ void Core::OnBoundOutside(PodId id, const Departed& before, Time now) {
     TryAgainWith(state_.gang_of(id), now);
   }
   if (state_.pod(id).gang != nullptr) NoteGroupStarted(state_.pod(id).gang->id, now);
+  if (listed_ && drivers_.Contains(id)) KeepExecutorPlaces(now);
 }
 
 void Core::NoteOvercommit(PodId id) const {

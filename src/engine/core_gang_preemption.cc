@@ -73,6 +73,7 @@ GangPreemptor Core::MakePreemptor(PodId id, GangPlanner& planner, Time now) {
        .borrows =
            [this](PodId pod) { return backfill_ != nullptr && backfill_->times().Borrows(pod); },
        .spared = [this](PodId pod) { return !drivers_.empty() && driven_.IsForming(pod); },
+       .expected_back = [this, id](PodId pod) { return driven_.IsExpectedBack(pod, id); },
        .gives_way = [this, cooldown,
                      now](PodId pod) { return GivesWay(state_.pod(pod), cooldown, now); },
        .may_use = [this](NodeRow row) { return placer_.MayUse(row); }}};

@@ -72,7 +72,8 @@ void Core::OnReservation(const k8s::ResourceReservation& object, bool there, Tim
 }
 
 void Core::RemoveReservation(const std::string& key, Time now) {
-  for (Reservation::Place& place : reservations_.Find(key)->places) DropHold(place, now);
+  Reservation& reservation = *reservations_.Find(key);
+  if (!reservation.over()) EndReservation(reservation, ReservationStage::kExpired, now);
   reservations_.Remove(key);
 }
 
@@ -80,6 +81,10 @@ void Core::EndReservation(Reservation& reservation, ReservationStage stage, Time
   reservations_.Enter(reservation, stage);
   reservation.why.clear();
   for (Reservation::Place& place : reservation.places) DropHold(place, now);
+  // Their room would not be kept for them any more: whoever could do with it may make them go.
+  for (const auto& [pod, user] : reservation.users()) {
+    if (state_.pod(pod).node.valid() && !user.taken.empty()) TellMayGo(pod, now);
+  }
 }
 
 void Core::DropHold(Reservation::Place& place, Time now) {

@@ -31,6 +31,18 @@ bool DrivenGangs::MayUse(PodId id, const Reservation& reservation) const {
   return !made && reservation.places.size() >= minimum;
 }
 
+bool DrivenGangs::IsExpectedBack(PodId id, PodId other) const {
+  if (books_.reservations.empty()) return false;
+  const std::vector<Reservation*> used = books_.reservations.UsedBy(id);
+  return std::any_of(used.begin(), used.end(), [&](const Reservation* each) {
+    if (each->over() || each->users().at(id).taken.empty()) return false;
+    const auto open_to_other = books_.reservations.For(NamesOf(books_.state, other));
+    const bool shared =
+        std::find(open_to_other.begin(), open_to_other.end(), each) != open_to_other.end();
+    return !shared || !MayUse(other, *each);
+  });
+}
+
 bool DrivenGangs::MayStartInParts(GangId id) const {
   const Drivers::Driver* const driver = books_.drivers.Of(id);
   if (driver == nullptr || books_.state.gangs().Get(id).awaits_object()) return false;

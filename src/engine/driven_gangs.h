@@ -36,6 +36,8 @@ class DrivenGangs {
   [[nodiscard]] std::vector<const Reservation*> KeptFor(cluster::GangId id) const;
   // Whether a pod may use it that has its names.
   [[nodiscard]] bool MayUse(cluster::PodId id, const Reservation& reservation) const;
+  // Whether its room would be kept for it if it went, from that other pod too.
+  [[nodiscard]] bool IsExpectedBack(cluster::PodId id, cluster::PodId other) const;
   // Those that are there may start before the others: the driver, or others with places kept.
   [[nodiscard]] bool MayStartInParts(cluster::GangId id) const;
   // Why a driver that waits does not start before the others; empty: there is none, or it may.

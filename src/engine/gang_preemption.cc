@@ -104,7 +104,7 @@ std::vector<PodId> GangPreemptor::Able(std::span<const PodId> members) const {
 bool GangPreemptor::MayGo(PodId pod, GangId gang) const {
   const cluster::Pod& record = state_.pod(pod);
   return record.priority < priority_ && record.priority < kSystemCritical && !record.leaves() &&
-         state_.gang_of(pod) != gang && !IsToStay(state_, pod) &&
+         state_.gang_of(pod) != gang && !IsToStay(state_, pod) && !outside_.expected_back(pod) &&
          (priority_ >= kSystemCritical || !outside_.spared(pod));
 }
 

@@ -42,6 +42,8 @@ class GangPreemptor {
     std::function<bool(cluster::PodId)> borrows;
     // Whether the pod is spared, unless for what keeps the cluster going.
     std::function<bool(cluster::PodId)> spared;
+    // Whether the end of the pod is of no use, because its room is kept for it.
+    std::function<bool(cluster::PodId)> expected_back;
     // Whether the pod leaves for others already: its room is as good as free.
     std::function<bool(cluster::PodId)> gives_way;
     // Whether anybody's end on the node is of use.

@@ -161,6 +161,9 @@ class Placer {
 
   // Members of gangs that must not be evicted, by profiles that mind gangs.
   void SetSpared(Preemptor::Spared spared) { preemptor_.SetSpared(std::move(spared)); }
+  void SetExpectedBack(Preemptor::ExpectedBack expected) {
+    preemptor_.SetExpectedBack(std::move(expected));
+  }
   void SetGivesWay(Preemptor::GivesWay gives_way) { preemptor_.SetGivesWay(std::move(gives_way)); }
 
   // The same decision, with everything that was said on the way.

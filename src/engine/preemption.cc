@@ -276,7 +276,8 @@ bool Preemptor::ListVictims(const Question& question, NodeRow row) {
       leaving_.push_back(id);
     } else if (state_.pod(id).priority >= priority) {
       continue;
-    } else if (question.minds_gangs && IsSpared(question, id)) {
+    } else if ((expected_back_ && expected_back_(id, question.pod)) ||
+               (question.minds_gangs && IsSpared(question, id))) {
       spared = true;
     } else {
       victims_.push_back({id});

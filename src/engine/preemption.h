@@ -60,6 +60,9 @@ class Preemptor {
   Preemptor(cluster::State& state, Judge judge) : state_(state), judge_(std::move(judge)) {}
   // Otherwise nobody is.
   void SetSpared(Spared spared) { spared_ = std::move(spared); }
+  // Whether the end of a pod is of no use to another, because its room is kept for it.
+  using ExpectedBack = std::function<bool(cluster::PodId pod, cluster::PodId other)>;
+  void SetExpectedBack(ExpectedBack expected) { expected_back_ = std::move(expected); }
   // Whether a pod that is evicted for another will go soon enough for the first to wait for it.
   using GivesWay = std::function<bool(cluster::PodId comer, cluster::PodId evicted)>;
   void SetGivesWay(GivesWay gives_way) { gives_way_ = std::move(gives_way); }
@@ -159,6 +162,7 @@ class Preemptor {
   cluster::State& state_;
   Judge judge_;
   Spared spared_;
+  ExpectedBack expected_back_;
   GivesWay gives_way_;
   std::vector<Memory> memories_;
   Memory scratch_;  // for classes about which nothing can be remembered
