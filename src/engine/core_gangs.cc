@@ -205,6 +205,33 @@ void Core::Promote(WaitingGang& waiting, Time now) {
 
 // ---- planning ----
 
+namespace {
+
+// What is kept for some of them from an earlier attempt may be in the way of the others.
+GangPlan PlanAlsoElsewhere(cluster::State& state, const std::vector<PodId>& members,
+                           const std::function<GangPlan()>& plan) {
+  GangPlan first = plan();
+  std::vector<std::pair<PodId, NodeRow>> nominated;
+  for (const PodId member : members) {
+    const NodeRow row = state.pod(member).nominated;
+    if (row.valid()) nominated.emplace_back(member, row);
+  }
+  if (!first.places.empty() || first.refusal.attempt.error || nominated.empty()) return first;
+  const auto mark = state.Mark();
+  for (const auto& [member, row] : nominated) state.ClearNomination(member);
+  GangPlan second = plan();
+  if (second.places.empty()) {
+    state.Rollback(mark);
+    return first;
+  }
+  // Who does not start has it still; of the others it is told that it is free.
+  for (const auto& [member, row] : nominated) state.Nominate(member, row);
+  state.Commit(mark);
+  return second;
+}
+
+}  // namespace
+
 void Core::DecideGang(PodId id, GangId gang, Time now) {
   WaitingGang& waiting = *gangs_.Find(gang);
   waiting.pin = PinOf(state_, state_.gangs().Get(gang));
@@ -218,8 +245,10 @@ void Core::DecideGang(PodId id, GangId gang, Time now) {
   const auto attempt = state_.Mark();
   bool held = false;
   const GangTurn turn{id, gang, in_parts, executors, [&](GangPlanner& with) {
-                        return in_parts ? PlanInParts(id, gang, executors, with)
-                                        : PlanNow(gang, with);
+                        return PlanAlsoElsewhere(state_, waiting.ready, [&] {
+                          return in_parts ? PlanInParts(id, gang, executors, with)
+                                          : PlanNow(gang, with);
+                        });
                       }};
   GangPlan plan = backfill_ == nullptr ? turn.plan(planner) : PlanBeside(turn, planner, held, now);
   const bool fits = !plan.places.empty();
