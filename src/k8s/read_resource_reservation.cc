@@ -31,6 +31,29 @@ void CheckAmounts(Fields& fields, std::string_view key, ResourceList& list) {
   if (list.empty()) fields.Fail(key, "reserves nothing");
 }
 
+bool IsResource(std::string_view name) {
+  return name == names::kCpu || name == names::kMemory || name == "ephemeral-storage" ||
+         name.starts_with("hugepages-") || name.find('/') != std::string_view::npos;
+}
+
+// By the names that pods use, and "gpu" as for places by name. What nobody asks for would be
+// reserved for nobody.
+template <class Fields>
+void ReadAmounts(Fields& spec, ResourceList& out) {
+  ResourceList said;
+  ReadResourceList(spec, "resources", said);
+  for (const auto& [name, amount] : said) {
+    const std::string_view resource = name == "gpu" ? names::kNvidiaGpu : std::string_view(name);
+    if (!IsResource(resource)) {
+      spec.Fail("resources",
+                fmt::format("{}: no resource; cpu, memory, gpu, ephemeral-storage, hugepages-2Mi "
+                            "and the like, or a name with a domain is wanted",
+                            name));
+    }
+    Add(out, resource, amount);
+  }
+}
+
 template <class Fields>
 void ReadPlace(Fields& fields, std::string_view name, ResourceReservation& out) {
   ReservedPlace& place = out.places.emplace_back();
@@ -50,7 +73,7 @@ template <class Fields>
 void ReadEqualPlaces(Fields& spec, ResourceReservation& out) {
   ReservedPlace place;
   std::int32_t count = 1;
-  ReadResourceList(spec, "resources", place.resources);
+  ReadAmounts(spec, place.resources);
   spec.Read("count", count, IntegerLimits{.min = 1, .max = kMaxReservedPlaces});
   if (spec.ok()) CheckAmounts(spec, "resources", place.resources);
   for (std::int32_t i = 0; spec.ok() && i < count; ++i) {

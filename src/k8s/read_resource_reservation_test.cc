@@ -42,6 +42,13 @@ TEST(ReadResourceReservation, SoManyEqualPlaces) {
             3U);
 }
 
+TEST(ReadResourceReservation, DevicesMayBeCalledGpu) {
+  const auto read = ReservationFrom("{resources: {gpu: 2, example.com/card: 1}}");
+  EXPECT_EQ(read.places[0].resources,
+            (ResourceList{{"example.com/card", Quantity::FromUnits(1)},
+                          {"nvidia.com/gpu", Quantity::FromUnits(2)}}));
+}
+
 TEST(ReadResourceReservation, PlacesByName) {
   const auto read = ReservationFrom(
       "{reservations: {b: {node: n2, cpu: 500m, memory: 1Gi, gpu: '2'}, a: {node: '', cpu: '1'}}}");
@@ -65,6 +72,7 @@ TEST(ReadResourceReservation, WhatItCannotBeIsRefusedByField) {
       {"{resources: {}}", "spec.resources: reserves nothing"},
       {"{resources: {cpu: '0'}}", "spec.resources: reserves nothing"},
       {"{resources: {cpu: '-1'}}", "spec.resources"},
+      {"{resources: {gpus: 1}}", "spec.resources: gpus: no resource"},
       {"{resources: {cpu: 1}, count: 0}", "spec.count"},
       {"{resources: {cpu: 1}, count: 10001}", "spec.count"},
       {"{resources: {cpu: 1}, duration: soon}", "spec.duration: must be a time above 0"},
