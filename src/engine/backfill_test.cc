@@ -74,6 +74,13 @@ TEST_F(BackfillTest, WhoEndsBeforeThePromisedStartPassesAndWhoDoesNotWaits) {
   EXPECT_EQ(NodeOf("short"), "a");
 }
 
+TEST_F(BackfillTest, ARunTimeThatCannotBeReadIsSaidToBeNone) {
+  Begin();
+  Wants("odd", "1", "soon");
+  EXPECT_EQ(NodeOf("odd"), "");
+  EXPECT_THAT(harness_->notes(), ::testing::Contains(HasSubstr("says soon, which is no time")));
+}
+
 TEST_F(BackfillTest, WithoutThePluginWhoFitsStarts) {
   harness_ = std::make_unique<testing::Harness>(EngineOptions{}, testing::GangProfiles());
   Node("a");

@@ -25,7 +25,7 @@ const std::string* Said(const k8s::ObjectMeta& meta, std::string_view key) {
   return label != nullptr ? label : k8s::FindValue(meta.annotations, key);
 }
 
-// What cannot be read counts as not said: it decides nothing but when others may start.
+// What cannot be read counts as not said.
 std::optional<Duration> ReadExpected(const k8s::ObjectMeta& meta) {
   const std::string* const text = k8s::FindValue(meta.annotations, names::kExpectedDuration);
   if (text == nullptr) return std::nullopt;
@@ -55,6 +55,10 @@ bool IsMadeToServe(const k8s::ObjectMeta& meta) {
 bool SaysNo(const std::string* value) { return value != nullptr && *value == "false"; }
 
 }  // namespace
+
+const std::string* UnreadableRunTime(const k8s::ObjectMeta& meta) {
+  return ReadExpected(meta) ? nullptr : k8s::FindValue(meta.annotations, names::kExpectedDuration);
+}
 
 void RunTimes::Learn(PodId id, const k8s::Pod& pod, Time now) {
   Known& known = pods_[id];

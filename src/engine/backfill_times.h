@@ -19,6 +19,9 @@ namespace knx::engine {
 // A pod that ends some time, but nobody knows when: after all that is known, and before kNever.
 inline constexpr Time kUnknownEnd{kNever.ns - 1};
 
+// What a pod says about its run time and cannot be read; nullptr: nothing.
+[[nodiscard]] const std::string* UnreadableRunTime(const k8s::ObjectMeta& meta);
+
 class RunTimes {
  public:
   explicit RunTimes(const cluster::State& state) : state_(state) {}

@@ -1,4 +1,7 @@
 // What happens in the cluster: nodes and pods come, change and go.
+#include <fmt/format.h>
+
+#include "base/shortened.h"
 #include "cluster/overcommit.h"
 #include "engine/core.h"
 #include "k8s/drivers.h"
@@ -9,6 +12,12 @@ namespace knx::engine {
 using cluster::PodId;
 using framework::ClusterEvent;
 using framework::EventKind;
+
+namespace {
+
+constexpr std::string_view kEventRunTime = "UnreadableRunTime";
+
+}  // namespace
 
 void Core::Handle(const Event& event, Time now) {
   Dispatch(event, now);
@@ -249,6 +258,12 @@ void Core::OnNewPod(const k8s::Pod& pod, Time now) {
     if (condition.type == k8s::names::kPodScheduled && condition.status == "False") {
       conditions_[id] = {condition.reason, condition.message, 0};
     }
+  }
+  if (const auto* const said = backfill_ == nullptr ? nullptr : UnreadableRunTime(pod.meta)) {
+    EmitEvent(id, true, kEventRunTime, k8s::names::kActionScheduling,
+              fmt::format("annotation {} says {}, which is no time like 90m or 1h30m: it does not "
+                          "count",
+                          k8s::names::kExpectedDuration, Shortened(*said, kLongestValue)));
   }
   Note(EventKind::kOwnAdd);
   const cluster::Pod& record = state_.pod(id);

@@ -10,6 +10,7 @@
 #include "base/counted.h"
 #include "base/shortened.h"
 #include "engine/gang_book.h"
+#include "engine/gang_roles.h"
 #include "engine/sub_groups.h"
 
 namespace knx::engine {
@@ -43,6 +44,16 @@ std::string InWhat(const cluster::State& state, const cluster::Gang& gang) {
   const std::size_t missing = MissingSubGroups(gang, SubGroupsOf(state, gang));
   if (missing == 0) return " in whole sub-groups";
   return fmt::format(" in {} whole sub-group{}", missing, missing == 1 ? "" : "s");
+}
+
+// " of role ps", for a gang that lacks nothing else.
+std::string OfRoles(const cluster::State& state, const cluster::Gang& gang) {
+  const auto missing = MissingInRoles(state, gang);
+  if (missing.empty()) return {};
+  const std::string first = Shortened(missing.begin()->first, kLongestValue);
+  if (missing.size() == 1) return fmt::format(" of role {}", first);
+  return fmt::format(" of role {} and {}", first,
+                     FormatCount(missing.size() - 1, "other", "others"));
 }
 
 // How many fit, and where.
@@ -83,9 +94,12 @@ std::string WhyRefused(const cluster::State& state, cluster::GangId id, std::siz
     return fmt::format("pod group {} needs {} pods at once{}, {}; for the next: {}{}", name, needed,
                        where, fit, why, sure);
   }
-  return fmt::format(
-      "pod group {} has {} of {} pods, needs {} more at once{}, {}; for the next: {}{}", name,
-      there, gang.minimum, needed, where, fit, why, sure);
+  // It may have as many as it needs in all, and too few of a role or in sub-groups.
+  const bool of_all = there < static_cast<std::uint32_t>(gang.minimum);
+  const std::string has =
+      of_all ? fmt::format("{} of {} pods", there, gang.minimum) : FormatCount(there, "pod", "pods");
+  return fmt::format("pod group {} has {}, needs {} more at once{}{}, {}; for the next: {}{}", name,
+                     has, needed, of_all ? "" : OfRoles(state, gang), where, fit, why, sure);
 }
 
 // What is hard to place comes first, while there is most room: devices and the like, then CPU, then
