@@ -82,7 +82,29 @@ bool Backfill::Outranks(const Waiter& waiter, const Waiter& other) const {
 
 // ---- who may pass ----
 
+bool Backfill::IsFree(const Waiter& waiter, const Places& places) const {
+  const auto is_nominated = [this](PodId member) { return state_.pod(member).nominated.valid(); };
+  // Others have gone for it: not for nothing. And what has begun is completed first: they may wait
+  // for its end, which does not come before it is complete.
+  return waiter.begun || doors_.is_own(places) ||
+         std::any_of(waiter.members.begin(), waiter.members.end(), is_nominated);
+}
+
+bool Backfill::WouldDelay(const Waiter& waiter, const Places& places,
+                          std::span<const PodId> victims, Time now) {
+  const std::vector<Promise> promises = promises_;
+  const auto mark = state_.Mark();
+  for (const PodId victim : victims) {
+    if (state_.pod(victim).node.valid()) state_.Displace(victim);
+  }
+  const Passing passing = MayStart(waiter, places, now);
+  state_.Rollback(mark);
+  promises_ = promises;
+  return passing == Passing::kForbidden;
+}
+
 Passing Backfill::MayStart(const Waiter& waiter, const Places& places, Time now) {
+  if (IsFree(waiter, places)) return Passing::kNobody;
   const std::vector<const Promise*> in_the_way = InTheWayOf(waiter, now);
   if (in_the_way.empty()) return Passing::kNobody;
   if (!MayPass(waiter)) return Passing::kForbidden;
@@ -120,6 +142,7 @@ std::optional<std::vector<NodeRow>> Backfill::ClosedTo(const Waiter& waiter, Tim
 }
 
 bool Backfill::LeavesRoom(const Waiter& waiter, const Places& places, Time now) {
+  if (doors_.is_own(places)) return true;
   return Beside(waiter, places, now).has_value();
 }
 

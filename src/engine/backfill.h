@@ -76,6 +76,8 @@ class Backfill {
   struct Doors {
     // Gives it places as the state is, and takes their room. None: it does not fit.
     std::function<Places(const Waiter&)> plan;
+    // Whether they get nothing there but what is reserved for them.
+    std::function<bool(const Places&)> is_own;
     // Whether the pod fits on the node as the state is.
     std::function<bool(cluster::PodId, cluster::NodeRow)> fits;
     // As it waits at present; nullopt: it does not wait any more.
@@ -95,6 +97,9 @@ class Backfill {
 
   // Whether it may start now at these places, whose room may be taken already.
   Passing MayStart(const Waiter& waiter, const Places& places, Time now);
+  // Whether that would be forbidden once those have gone for it; changes nothing.
+  [[nodiscard]] bool WouldDelay(const Waiter& waiter, const Places& places,
+                                std::span<const cluster::PodId> victims, Time now);
   // nullopt: it passes nobody, wherever it goes.
   [[nodiscard]] std::optional<Detour> Around(const Waiter& waiter, Time now);
   // Whether all promises stand if it is at these places; changes nothing.
@@ -157,6 +162,8 @@ class Backfill {
   // it delays nobody. nullopt: it passes nobody, wherever it goes.
   [[nodiscard]] std::optional<std::vector<cluster::NodeRow>> ClosedTo(const Waiter& waiter,
                                                                       Time now);
+  // Starts there whoever was promised what.
+  [[nodiscard]] bool IsFree(const Waiter& waiter, const Places& places) const;
   // Those that it has to care about.
   [[nodiscard]] std::vector<const Promise*> InTheWayOf(const Waiter& waiter, Time now);
   [[nodiscard]] bool MayPass(const Waiter& waiter) const;

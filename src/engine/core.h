@@ -270,8 +270,7 @@ class Core {
   [[nodiscard]] PodId WhoWaits(PodId id, GangId gang) const;
   Backfill::Places PlanFor(const Waiter& waiter);
   Backfill::Places PlanMembers(const Waiter& waiter, GangPlanner& planner);
-  Passing MayStart(const Waiter& waiter, const Backfill::Places& places, Time now);
-  [[nodiscard]] bool IsOwnRoom(const Backfill::Places& places);
+  std::string NobodyGoesFor(const Waiter& waiter);
   // Where the pod, for itself or for the gang that is being planned, delays nobody.
   Placement PlaceBeside(Detour& detour, PodId pod);
   // For a pod that may not start on `best`. Empty: nowhere.

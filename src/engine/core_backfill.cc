@@ -38,6 +38,15 @@ void Core::SwitchOnBackfill() {
   if (!wanted) return;
   Backfill::Doors doors;
   doors.plan = [this](const Waiter& waiter) { return PlanFor(waiter); };
+  doors.is_own = [this](const Backfill::Places& places) {
+    ReservedRoom room;
+    return !reservations_.empty() &&
+           std::all_of(places.begin(), places.end(), [&](const auto& place) {
+             const auto requests = state_.usage_of(place.first).requests;
+             return room.Take(ReservationsFor(place.first), place.second,
+                              {requests.begin(), requests.end()});
+           });
+  };
   doors.fits = [this](PodId pod, NodeRow row) { return placer_.Fits(ProfileOf(pod), pod, row); };
   doors.find = [this](const Promise& promise) { return FindWaiter(promise.pod, promise.gang); };
   doors.waits = [this](const Promise& promise) {
@@ -113,24 +122,10 @@ Backfill::Places Core::PlanMembers(const Waiter& waiter, GangPlanner& planner) {
 
 // ---- whose turn it is ----
 
-Passing Core::MayStart(const Waiter& waiter, const Backfill::Places& places, Time now) {
-  const bool nominated =
-      std::any_of(waiter.members.begin(), waiter.members.end(),
-                  [this](PodId member) { return state_.pod(member).nominated.valid(); });
-  // Others have gone for it: not for nothing. And what has begun is completed first: they may wait
-  // for its end, which does not come before it is complete.
-  if (nominated || waiter.begun || IsOwnRoom(places)) return Passing::kNobody;
-  return backfill_->MayStart(waiter, places, now);
-}
-
-bool Core::IsOwnRoom(const Backfill::Places& places) {
-  if (reservations_.empty()) return false;
-  ReservedRoom room;
-  return std::all_of(places.begin(), places.end(), [&](const auto& place) {
-    const auto requests = state_.usage_of(place.first).requests;
-    return room.Take(ReservationsFor(place.first), place.second,
-                     {requests.begin(), requests.end()});
-  });
+// When the promise moves it is tried again.
+std::string Core::NobodyGoesFor(const Waiter& waiter) {
+  backfill_->NoteHeld(waiter);
+  return fmt::format(" Nobody is evicted for it: {}.", kWouldDelay);
 }
 
 // Where the best node is promised to another that would start later then, the next best is tried.
@@ -151,7 +146,7 @@ Placement Core::PlaceBeside(Detour& detour, PodId pod) {
       const NodeRow has = state_.pod(member).node;
       if (has.valid()) places.emplace_back(member, has);
     }
-    return IsOwnRoom(places) || backfill_->LeavesRoom(detour.waiter, places, detour.now);
+    return backfill_->LeavesRoom(detour.waiter, places, detour.now);
   };
   for (;;) {
     Placement placement = place();
@@ -182,15 +177,21 @@ void Core::ConsiderPromises(PodId id, Placement& placement, Time now) {
   if (!plugin) return;
   const Waiter waiter = WaiterOf(id, {});
   if (!placement.node.valid()) {
+    if (!placement.victims.empty() &&
+        backfill_->WouldDelay(waiter, {{id, placement.nominated}}, placement.victims, now)) {
+      placement.victims.clear();
+      placement.nominated = {};
+      placement.message += NobodyGoesFor(waiter);
+    }
     const bool waits = placement.victims.empty() && !placement.attempt.error;
     if (waits) placement.message += PromiseText(waiter, now);
     return;
   }
-  Passing passing = MayStart(waiter, {{id, placement.node}}, now);
+  Passing passing = backfill_->MayStart(waiter, {{id, placement.node}}, now);
   if (passing == Passing::kForbidden) {
     if (const Backfill::Places other = PlacesBeside(waiter, placement.node, now); !other.empty()) {
       placement.node = other.front().second;
-      passing = MayStart(waiter, other, now);
+      passing = backfill_->MayStart(waiter, other, now);
     }
   }
   if (passing != Passing::kForbidden) return NoteStart(waiter, passing, now);
@@ -214,7 +215,7 @@ GangPlan Core::PlanBeside(const GangTurn& turn, GangPlanner& planner, bool& held
     if (waits) plan.refusal.message += PromiseText(waiter, now);
     return plan;
   }
-  Passing passing = MayStart(waiter, AllPlaces(state_, turn, plan), now);
+  Passing passing = backfill_->MayStart(waiter, AllPlaces(state_, turn, plan), now);
   if (passing == Passing::kForbidden) {
     state_.Rollback(mark);
     mark = state_.Mark();
@@ -224,7 +225,8 @@ GangPlan Core::PlanBeside(const GangTurn& turn, GangPlanner& planner, bool& held
     if (detour) {
       plan.places = turn.in_parts ? turn.plan(beside).places : PlanMembers(waiter, beside);
     }
-    if (!plan.places.empty()) passing = MayStart(waiter, AllPlaces(state_, turn, plan), now);
+    if (!plan.places.empty())
+      passing = backfill_->MayStart(waiter, AllPlaces(state_, turn, plan), now);
   }
   held = passing == Passing::kForbidden;
   if (!held) {

@@ -259,8 +259,14 @@ void Core::DecideGang(PodId id, GangId gang, Time now) {
     return HoldGang(id, gang, plan, now);
   }
   if (!fits) {
-    const GangRoom room =
+    GangRoom room =
         in_parts ? FindRoomInParts(id, gang, executors, now) : FindRoom(id, gang, planner, now);
+    const bool in_vain = backfill_ != nullptr && !room.victims.empty() && ProfileOf(id).backfill &&
+                         backfill_->WouldDelay(WaiterOf(id, gang), room.places, room.victims, now);
+    if (in_vain) {
+      room = {};
+      plan.refusal.message += NobodyGoesFor(WaiterOf(id, gang));
+    }
     TakeBackLoan(loan);
     if (executors != nullptr) AwaitExecutorRoom(id, gang, *executors, room, now);
     return RefuseGang(id, gang, plan, room, now);
