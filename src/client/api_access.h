@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/result.h"
 #include "client/url.h"
 
 namespace knx::client {
@@ -47,10 +48,17 @@ struct ExecPlugin {
 using CredentialSource =
     std::variant<NoCredential, TokenCredential, TokenFileCredential, BasicCredential, ExecPlugin>;
 
+// Where something stands that was read without a look at what it says, for who looks at it later.
+struct FieldPlace {
+  std::string field;  // "users[0].user.client-key: /etc/me.key"
+  SourcePlace place;
+};
+
 struct ApiAccess {
   ServerUrl server;
   std::string ca_pem;                                  // empty: what the system trusts
   std::string client_certificate_pem, client_key_pem;  // both or none
+  FieldPlace ca_place, client_certificate_place, client_key_place;
   std::string tls_server_name;  // the name the certificate must have, if it is not the host's
   bool skip_tls_verify = false;
   ProxyUrl proxy;  // without a host: none

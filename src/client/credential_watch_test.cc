@@ -87,6 +87,16 @@ TEST(EndpointFor, PrefersTheCertificateOfAPlugin) {
                                    .client_certificate_pem = good.cert_pem,
                                    .client_key_pem = good.key_pem})
                   .ok());
+  ExecPlugin plugin;
+  plugin.command = "get-me";
+  access.credential = plugin;
+  EXPECT_EQ(EndpointFor(access, {.authorization = "",
+                                 .client_certificate_pem = good.cert_pem,
+                                 .client_key_pem = authority.Issue({.names = "DNS:me"}).key_pem})
+                .error()
+                .message,
+            "credential plugin \"get-me\": the client key does not belong to the client "
+            "certificate: key values mismatch");
 }
 
 }  // namespace

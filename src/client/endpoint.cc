@@ -1,9 +1,24 @@
 #include "client/endpoint.h"
 
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/quoted_text.h"
 #include "client/authorization.h"
 #include "net/tls_context.h"
 
 namespace knx::client {
+namespace {
+
+// Who gave us a certificate that does not stand in the kubeconfig.
+std::string OriginOf(const ApiAccess& access) {
+  const auto* plugin = std::get_if<ExecPlugin>(&access.credential);
+  return plugin == nullptr ? "credentials"
+                           : fmt::format("credential plugin {}", QuotedText(plugin->command));
+}
+
+}  // namespace
 
 Result<net::Endpoint> EndpointFor(const ApiAccess& access, const Credentials& credentials) {
   net::Endpoint out;
@@ -31,7 +46,9 @@ Result<net::Endpoint> EndpointFor(const ApiAccess& access, const Credentials& cr
   const bool own = !credentials.client_certificate_pem.empty();
   tls.cert_pem = own ? credentials.client_certificate_pem : access.client_certificate_pem;
   tls.key_pem = own ? credentials.client_key_pem : access.client_key_pem;
-  KNX_TRY(out.tls, net::TlsContext::MakeClient(tls));
+  auto made = net::TlsContext::MakeClient(tls);
+  if (!made.ok() && own) return std::move(made).error().Within(OriginOf(access));
+  KNX_TRY(out.tls, std::move(made));
   return out;
 }
 

@@ -20,6 +20,7 @@ void ReadAuthority(const std::string& path, ApiAccess& out) {
     out.warnings.push_back(fmt::format("{}: holds no certificate in PEM format", path));
   } else {
     out.ca_pem = *std::move(pem);
+    out.ca_place.field = path;
   }
 }
 

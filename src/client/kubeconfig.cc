@@ -171,7 +171,7 @@ const Entry* FindNamed(FieldReader& context, std::string_view key, const Entries
 EntryReading ReadingOf(const Entry& entry, FileReader read_file) {
   std::error_code ignored;
   const std::filesystem::path file = std::filesystem::absolute(entry.document->file, ignored);
-  return {file.parent_path().string(), read_file};
+  return {entry.document->file, file.parent_path().string(), read_file};
 }
 
 }  // namespace

@@ -32,8 +32,13 @@ constexpr PemFields kCertificate = {"client-certificate", "client-certificate-da
                                     "CERTIFICATE-----", "certificate"};
 constexpr PemFields kKey = {"client-key", "client-key-data", "PRIVATE KEY-----", "private key"};
 
+FieldPlace PlaceOf(FieldReader& fields, std::string_view key, const EntryReading& reading) {
+  const k8s::YamlNode& node = *fields.Node(key);
+  return {fmt::format("{}.{}", fields.path(), key), {reading.file, node.line, node.column}};
+}
+
 void ReadPem(FieldReader& fields, const EntryReading& reading, const PemFields& names,
-             std::string& pem, ApiAccess& out) {
+             std::string& pem, FieldPlace& place, ApiAccess& out) {
   std::string path;
   ReadText(fields, names.file_key, path);
   ReadBase64(fields, names.data_key, pem);
@@ -43,8 +48,11 @@ void ReadPem(FieldReader& fields, const EntryReading& reading, const PemFields& 
     WarnUnused(fields, names.file_key, fmt::format("{} stands beside it", names.data_key), out);
   }
   const std::string_view key = from_data ? names.data_key : names.file_key;
+  place = PlaceOf(fields, key, reading);
   if (!from_data) {
-    Result<std::string> text = reading.read_file(ResolvePath(reading.folder, path));
+    path = ResolvePath(reading.folder, path);
+    place.field += fmt::format(": {}", path);
+    Result<std::string> text = reading.read_file(path);
     if (!text.ok()) return fields.Fail(key, text.error().message);
     pem = *std::move(text);
   }
@@ -139,9 +147,10 @@ void ReadTokenFile(FieldReader& fields, const EntryReading& reading, std::string
 }
 
 void ReadCertificate(FieldReader& fields, const EntryReading& reading, ApiAccess& out) {
-  ReadPem(fields, reading, kCertificate, out.client_certificate_pem, out);
+  ReadPem(fields, reading, kCertificate, out.client_certificate_pem, out.client_certificate_place,
+          out);
   if (!fields.ok() || out.client_certificate_pem.empty()) return;
-  ReadPem(fields, reading, kKey, out.client_key_pem, out);
+  ReadPem(fields, reading, kKey, out.client_key_pem, out.client_key_place, out);
   if (fields.ok() && out.client_key_pem.empty()) {
     fields.Fail("client-key",
                 "missing, but required beside a client certificate; client-key-data "
@@ -184,7 +193,7 @@ void ReadCluster(FieldReader& fields, const EntryReading& reading, ApiAccess& ou
   ReadServer(fields, out);
   ReadText(fields, "tls-server-name", out.tls_server_name);
   ReadBool(fields, "insecure-skip-tls-verify", out.skip_tls_verify);
-  ReadPem(fields, reading, kAuthority, out.ca_pem, out);
+  ReadPem(fields, reading, kAuthority, out.ca_pem, out.ca_place, out);
   if (out.skip_tls_verify && !out.ca_pem.empty()) {
     fields.Fail("insecure-skip-tls-verify", "contradicts the certificate authority beside it");
   }

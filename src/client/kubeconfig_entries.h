@@ -10,7 +10,8 @@
 namespace knx::client {
 
 struct EntryReading {
-  std::string folder;  // of the file the entry stands in; relative paths begin there
+  std::string file;    // that the entry stands in, as it was named
+  std::string folder;  // of that file; relative paths begin there
   FileReader read_file;
 };
 

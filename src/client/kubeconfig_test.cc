@@ -84,6 +84,10 @@ TEST(Kubeconfig, RelativePathsBeginWhereTheFileIs) {
   EXPECT_EQ(access.ca_pem, Pem("CERTIFICATE", "ca"));
   EXPECT_EQ(access.client_certificate_pem, Pem("CERTIFICATE", "me"));
   EXPECT_EQ(access.client_key_pem, Pem("PRIVATE KEY"));
+  EXPECT_EQ(access.client_certificate_place.field, "users[0].user.client-certificate: /pki/me.crt");
+  EXPECT_EQ(access.client_certificate_place.place, (SourcePlace{"/k/config", 6, 46}));
+  EXPECT_EQ(access.client_key_place.field, "users[0].user.client-key: /abs/me.key");
+  EXPECT_EQ(access.ca_place.field, "clusters[0].cluster.certificate-authority: /k/ca.crt");
   ASSERT_TRUE(std::holds_alternative<TokenFileCredential>(access.credential));
   EXPECT_EQ(std::get<TokenFileCredential>(access.credential).path, "/k/token");
 }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "client/access_check.h"
 #include "client/endpoint.h"
 #include "client/in_cluster.h"
 #include "client/kubeconfig.h"
@@ -14,6 +15,8 @@
 
 namespace knx::cmd {
 namespace {
+
+constexpr Duration kBetweenRemarks = Duration::Minutes(60);
 
 std::string_view Variable(const char* name) {
   const char* value = std::getenv(name);
@@ -50,7 +53,8 @@ Result<client::ApiAccess> FindAccess(const std::string& kubeconfig, const std::s
 
 Result<std::unique_ptr<ApiReach>> ApiReach::Open(net::EventLoop& loop, client::ApiAccess access,
                                                  const client::PluginWait& wait) {
-  std::unique_ptr<ApiReach> out(new ApiReach(std::move(access)));
+  KNX_TRY_DONE(client::CheckAccess(access, live::SteadyClock::Wall()));
+  std::unique_ptr<ApiReach> out(new ApiReach(loop, std::move(access)));
   KNX_TRY(const client::Credentials* first,
           out->source_.GetOrWait(live::SteadyClock::Wall(), wait));
   out->credentials_ = std::make_unique<client::CredentialWatch>(loop, out->source_, *first,
@@ -65,6 +69,8 @@ Result<std::unique_ptr<ApiReach>> ApiReach::Open(net::EventLoop& loop, client::A
   return out;
 }
 
+ApiReach::~ApiReach() { loop_.Cancel(next_remark_); }
+
 void ApiReach::Follow(std::function<void(const net::Endpoint& endpoint)> replaced,
                       std::function<void(std::string_view what)> trouble) {
   const auto changed = [this, replaced = std::move(replaced),
@@ -72,7 +78,16 @@ void ApiReach::Follow(std::function<void(const net::Endpoint& endpoint)> replace
     const auto endpoint = client::EndpointFor(access_, newer);
     endpoint.ok() ? replaced(*endpoint) : trouble(endpoint.error().ToString());
   };
-  credentials_->set_callbacks({.certificate_changed = changed, .trouble = std::move(trouble)});
+  credentials_->set_callbacks({.certificate_changed = changed, .trouble = trouble});
+  RemarkOnCertificate(std::move(trouble));
+}
+
+// Whoever has to renew it may need the day, and not be there when we begin.
+void ApiReach::RemarkOnCertificate(std::function<void(std::string_view what)> say) {
+  const std::string remark = client::CertificateRemark(access_, live::SteadyClock::Wall());
+  if (!remark.empty()) say(remark);
+  next_remark_ =
+      loop_.After(kBetweenRemarks, [this, say = std::move(say)] { RemarkOnCertificate(say); });
 }
 
 }  // namespace knx::cmd

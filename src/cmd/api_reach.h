@@ -25,6 +25,7 @@ class ApiReach {
   // Waits for a program that gives credentials.
   static Result<std::unique_ptr<ApiReach>> Open(net::EventLoop& loop, client::ApiAccess access,
                                                 const client::PluginWait& wait);
+  ~ApiReach();
   ApiReach(const ApiReach&) = delete;
   ApiReach& operator=(const ApiReach&) = delete;
 
@@ -36,12 +37,16 @@ class ApiReach {
               std::function<void(std::string_view what)> trouble);
 
  private:
-  explicit ApiReach(client::ApiAccess access) : access_(std::move(access)), source_(access_) {}
+  ApiReach(net::EventLoop& loop, client::ApiAccess access)
+      : loop_(loop), access_(std::move(access)), source_(access_) {}
+  void RemarkOnCertificate(std::function<void(std::string_view what)> say);
 
+  net::EventLoop& loop_;
   client::ApiAccess access_;
   client::TokenSource source_;
   std::unique_ptr<client::CredentialWatch> credentials_;
   client::ApiClient::Options options_;
+  net::EventLoop::TimerId next_remark_;
 };
 
 }  // namespace knx::cmd
