@@ -11,6 +11,8 @@
 #include "cmd/document_writer.h"
 #include "cmd/exit_code.h"
 #include "cmd/json_writer.h"
+#include "cmd/run_report.h"
+#include "cmd/terminal.h"
 #include "cmd/text_files.h"
 #include "cmd/yaml_writer.h"
 #include "engine/backfill_times.h"
@@ -152,7 +154,8 @@ void WritePod(const engine::PodInquiry& pod, DocumentWriter& out) {
   out.EndMap();
 }
 
-void Write(const observe::Explanation& explanation, DocumentWriter& out) {
+void Write(const observe::Explanation& explanation, const std::vector<std::string>& warnings,
+           DocumentWriter& out) {
   out.BeginMap();
   Put(out, "kind", "Explanation");
   Put(out, "what", explanation.what);
@@ -178,20 +181,24 @@ void Write(const observe::Explanation& explanation, DocumentWriter& out) {
   }
   out.EndList();
   PutList(out, "help", explanation.help);
+  PutList(out, "warnings", warnings);
   out.EndMap();
 }
 
-std::string ToForm(const observe::Explanation& explanation, OutputForm form) {
+// What the run was warned of may be why the answer is another one than in the cluster.
+std::string ToForm(const sim::SimulationResult& result, OutputForm form) {
+  const observe::Explanation& explanation = *result.explanation;
   std::string out;
   if (form == OutputForm::kJson) {
     JsonWriter writer(out);
-    Write(explanation, writer);
+    Write(explanation, result.warnings, writer);
   } else if (form == OutputForm::kYaml) {
     YamlWriter writer(out);
-    Write(explanation, writer);
+    Write(explanation, result.warnings, writer);
   } else {
     std::istringstream lines(observe::ToText(explanation));
     for (std::string line; std::getline(lines, line);) out += Printable(line) + "\n";
+    out += FormatWarnings(result.warnings, PaletteFor(Stream::kOut));
   }
   return out;
 }
@@ -200,7 +207,7 @@ std::string ToForm(const observe::Explanation& explanation, OutputForm form) {
 
 Result<int> RunExplain(const std::string& name, const SimulateOptions& options) {
   KNX_TRY(const WatchedRun run, RunFor(options, name));
-  KNX_TRY_DONE(WriteOut(ToForm(*run.result.explanation, options.form)));
+  KNX_TRY_DONE(WriteOut(ToForm(run.result, options.form)));
   return run.result.stopped ? kExitSignal + run.signal : kExitOk;
 }
 

@@ -120,8 +120,12 @@ void AddExplain(CommandLine& line) {
   line.explain->footer(
       "Runs the files as simulate does, and asks the scheduler at the end.\n\n"
       "Examples:\n  kubenexus explain train nodes.yaml jobs.yaml --config scheduler.yaml\n"
-      "  kubectl get nodes,pods -A -o yaml | kubenexus explain team-a/train - --config "
-      "scheduler.yaml");
+      "  kubectl get -A -o yaml nodes,pods,namespaces,pdb,pvc,pv,storageclasses,csinodes,\\\n"
+      "podgroups.scheduling.k8s.io,resourcereservations.scheduling.kubenexus.io \\\n"
+      "    | kubenexus explain team-a/train - --until 0s --config scheduler.yaml\n\n"
+      "Of a cluster it has to see all that the scheduler sees, and --config has to be what the\n"
+      "scheduler has. Leave out kinds that the cluster lacks. --until 0s asks about the moment,\n"
+      "not about the end of a run.");
 }
 
 void AddOthers(CommandLine& line) {

@@ -426,11 +426,7 @@ std::string Trouble(const sim::SimulationResult& result, const Palette& palette)
                                    FormatElapsed(result.violation->at))) +
            "\n" + Wrapped(Printable(result.violation->what), 6, kLineWidth);
   }
-  if (result.warnings.empty()) return out;
-  out += "\n" + palette.Warning("Warnings:") + "\n";
-  for (const std::string& warning : result.warnings)
-    out += Wrapped(Printable(warning), 2, kLineWidth);
-  return out;
+  return out + FormatWarnings(result.warnings, palette);
 }
 
 std::string Counts(const sim::SimulationResult& result) {
@@ -464,6 +460,13 @@ std::string Counts(const sim::SimulationResult& result) {
 }
 
 }  // namespace
+
+std::string FormatWarnings(const std::vector<std::string>& warnings, const Palette& palette) {
+  if (warnings.empty()) return "";
+  std::string out = "\n" + palette.Warning("Warnings:") + "\n";
+  for (const std::string& warning : warnings) out += Wrapped(Printable(warning), 2, kLineWidth);
+  return out;
+}
 
 std::string FormatRun(const sim::SimulationResult& result, const std::string& what,
                       const Palette& palette) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cmd/terminal.h"
 #include "sim/simulation.h"
@@ -12,5 +13,8 @@ namespace knx::cmd {
 // `what` is named in the first line: "nodes.yaml, jobs.yaml".
 std::string FormatRun(const sim::SimulationResult& result, const std::string& what,
                       const Palette& palette);
+
+// What it was warned of, in the same way; nothing if there is nothing.
+std::string FormatWarnings(const std::vector<std::string>& warnings, const Palette& palette);
 
 }  // namespace knx::cmd

@@ -301,10 +301,10 @@ class Explanations(CommandLine):
     REPORT = ROOT / "examples" / "pod-that-waits.yaml"
     TRAIN = ROOT / "examples" / "gang-that-waits.yaml"
 
-    def explain(self, name, path):
-        done = kubenexus("explain", name, path, "-o", "json")
+    def explain(self, name, path, *flags):
+        done = kubenexus("explain", name, path, *flags, "-o", "json")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        as_yaml = kubenexus("explain", name, path, "-o", "yaml")
+        as_yaml = kubenexus("explain", name, path, *flags, "-o", "yaml")
         said = json.loads(done.stdout)
         self.assertEqual(yaml_subset.load(as_yaml.stdout), said)
         return said
@@ -328,6 +328,14 @@ class Explanations(CommandLine):
     def test_says_of_what_does_not_wait_where_it_is(self):
         said = self.explain("web-1", self.REPORT)
         self.assertEqual((said["waits"], said["node"]), (False, "node-1"))
+
+    def test_warns_of_what_the_configuration_does_not_heed(self):
+        gangs = ROOT / "examples" / "gangs.yaml"
+        said = self.explain("large", gangs, "--until=1m")
+        self.assertIn("lacks Coscheduling", " ".join(said["warnings"]))
+        table = kubenexus("explain", "large", gangs, "--until=1m").stdout
+        self.assertRegex(" ".join(table.split()), r"Warnings: .*lacks Coscheduling; name it")
+        self.assertEqual(self.explain("report", self.REPORT)["warnings"], [])
 
     def test_says_what_else_there_is(self):
         done = kubenexus("explain", "reprot", self.REPORT)

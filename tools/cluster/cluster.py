@@ -124,7 +124,10 @@ def print_what_to_try(folder):
               f"  kubectl apply -f {EXAMPLES}/web.yaml -f {EXAMPLES}/training.yaml\n"
               f"  kubectl apply -f {EXAMPLES}/gang.yaml -f {EXAMPLES}/too-large.yaml\n"
               "  kubectl get pods -o wide\n"
-              "  kubectl describe pod too-large")
+              "  kubectl describe pod too-large\n"
+              "  kubectl get nodes,pods,podgroups.scheduling.k8s.io,resourcereservations -A -o yaml"
+              " \\\n    | bin/kubenexus explain too-large - --until 0s --config "
+              f"{shown(SCHEDULER_CONFIGURATION)}")
     else:
         print(f"  {this} apply{where} {EXAMPLES}/web.yaml {EXAMPLES}/training.yaml\n"
               f"  {this} apply{where} {EXAMPLES}/gang.yaml {EXAMPLES}/too-large.yaml\n"
