@@ -1,5 +1,6 @@
 #include "client/access_rule.h"
 
+#include <absl/strings/ascii.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -60,12 +61,28 @@ std::string NotAllowed(std::string_view method, std::string_view path) {
   const Target target = TargetOf(path);
   const Verbs verbs = VerbsOf(method, target.one_object);
   if (target.resource.empty()) {
-    return fmt::format("not allowed to {} {}", method, path.substr(0, path.find('?')));
+    const std::string_view url = path.substr(0, path.find('?'));
+    std::string verb(method);
+    absl::AsciiStrToLower(&verb);
+    return fmt::format(
+        "not allowed to {0} {1}: the ClusterRole needs nonResourceURLs: [\"{1}\"], verbs: [{0}]",
+        verb, url);
   }
   return fmt::format(
       "not allowed to {} {}: the ClusterRole needs apiGroups: [\"{}\"], resources: [{}], "
       "verbs: [{}]",
       verbs.said, target.resource, target.group, target.resource, verbs.needed);
+}
+
+std::string NotAllowedLease(std::string_view method, std::string_view namespace_,
+                            std::string_view name) {
+  // A right to create cannot be one to create something of a certain name.
+  const bool creates = method == "POST";
+  return fmt::format(
+      "not allowed to {} leases in {}: the Role there needs apiGroups: [\"coordination.k8s.io\"], "
+      "resources: [leases], {}",
+      VerbsOf(method, true).said, namespace_,
+      creates ? "verbs: [create]" : fmt::format("resourceNames: [{}], verbs: [get, update]", name));
 }
 
 }  // namespace knx::client

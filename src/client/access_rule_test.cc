@@ -34,11 +34,28 @@ TEST(NotAllowed, NamesTheRuleThatIsMissing) {
       {"PUT", "/apis/coordination.k8s.io/v1/namespaces/a/leases/b",
        "not allowed to update leases: the ClusterRole needs apiGroups: [\"coordination.k8s.io\"], "
        "resources: [leases], verbs: [update]"},
-      {"GET", "/version", "not allowed to GET /version"},
-      {"GET", "/apis/apps/v1", "not allowed to GET /apis/apps/v1"},
-      {"GET", "", "not allowed to GET "},
+      {"GET", "/version?timeout=1s",
+       "not allowed to get /version: the ClusterRole needs nonResourceURLs: [\"/version\"], "
+       "verbs: [get]"},
+      {"GET", "/apis/apps/v1",
+       "not allowed to get /apis/apps/v1: the ClusterRole needs nonResourceURLs: "
+       "[\"/apis/apps/v1\"], verbs: [get]"},
   };
   for (const Case& c : cases) EXPECT_EQ(NotAllowed(c.method, c.path), c.want);
+}
+
+TEST(NotAllowed, OfALeaseIsARuleOfItsNamespace) {
+  EXPECT_EQ(NotAllowedLease("GET", "kube-system", "me"),
+            "not allowed to get leases in kube-system: the Role there needs apiGroups: "
+            "[\"coordination.k8s.io\"], resources: [leases], resourceNames: [me], verbs: [get, "
+            "update]");
+  EXPECT_EQ(NotAllowedLease("PUT", "kube-system", "me"),
+            "not allowed to update leases in kube-system: the Role there needs apiGroups: "
+            "[\"coordination.k8s.io\"], resources: [leases], resourceNames: [me], verbs: [get, "
+            "update]");
+  EXPECT_EQ(NotAllowedLease("POST", "kube-system", "me"),
+            "not allowed to create leases in kube-system: the Role there needs apiGroups: "
+            "[\"coordination.k8s.io\"], resources: [leases], verbs: [create]");
 }
 
 }  // namespace

@@ -154,7 +154,7 @@ ApiClient::ApiClient(net::EventLoop& loop, Options options)
                       .timing = options_.timing}),
       urgent_limit_(options_.calls_per_second, options_.burst),
       patient_limit_(options_.calls_per_second, options_.burst),
-      troubles_(options_.log, &net::EventLoop::Now) {
+      troubles_(options_.log, &net::EventLoop::Now, options_.missing_right) {
   writes_.emplace(loop, net::HttpClient::Options{.endpoint = Guarded(options_.endpoint),
                                                  .connections = options_.write_connections,
                                                  .timing = options_.timing});

@@ -50,6 +50,8 @@ class ApiClient {
     std::function<Authorization()> authorization = {};    // as of now; may be empty
     std::function<void(std::uint64_t)> refused = {};      // a generation that got a 401
     std::function<void(std::string_view line)> log = {};  // of troubles(); may be empty
+    // A right that we lack, as a line of its own kind; empty: goes to `log`.
+    std::function<void(std::string_view line)> missing_right = {};
     std::string user_agent = {};
     std::size_t write_connections = 4;
     net::Http2Connection::Timing timing = {};

@@ -155,7 +155,8 @@ TEST_F(DiscoveryTest, WhereTheServerDoesNotSayTheKindIsTried) {
   Guide();
   Settle();
   EXPECT_THAT(watched_, ElementsAre("/apis/g/v1/things"));
-  EXPECT_THAT(said_, ElementsAre("not allowed to GET /apis"));
+  EXPECT_THAT(said_, ElementsAre("not allowed to get /apis: the ClusterRole needs "
+                                 "nonResourceURLs: [\"/apis\"], verbs: [get]"));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <array>
 #include <utility>
 
+#include "client/access_rule.h"
 #include "client/lease_json.h"
 #include "client/url.h"
 
@@ -15,11 +16,6 @@ namespace knx::client {
 namespace {
 
 using Request = LeaseElection::Request;
-
-std::string_view VerbOf(Request::Kind kind) {
-  if (kind == Request::Kind::kGet) return "get";
-  return kind == Request::Kind::kCreate ? "create" : "update";
-}
 
 // Long enough for a slow server, short enough for a second try before the deadline.
 Duration CallTimeout(const LeaseElection::Options& options) {
@@ -128,13 +124,13 @@ void LeaderLease::Ask(const Request& request) {
     call.method = "PUT";
     call.body = WriteLease(request.record, request.metadata);
   }
-  api_->Send(std::move(call), [this, number, kind = request.kind](Result<Response> response) {
+  const std::string method = call.method;
+  api_->Send(std::move(call), [this, number, method](Result<Response> response) {
     if (!response.ok()) return OnAnswer(number, response.error());
     if (response->ok()) return OnAnswer(number, ReadLease(response->body));
     Error error = ErrorOf(*response);
     if (error.kind == ErrorKind::kForbidden) {
-      error.message = fmt::format("no right to {} leases.coordination.k8s.io in {}: {}",
-                                  VerbOf(kind), options_.namespace_, error.message);
+      error.message = NotAllowedLease(method, options_.namespace_, options_.name);
     }
     OnAnswer(number, error);
   });

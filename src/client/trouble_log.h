@@ -16,8 +16,8 @@ namespace knx::client {
 class TroubleLog {
  public:
   using Say = std::function<void(std::string_view line)>;
-  // Without `say` nobody hears anything.
-  TroubleLog(Say say, std::function<Time()> now);
+  // Without `say` nobody hears anything; without `say_missing` it hears of rights, too.
+  TroubleLog(Say say, std::function<Time()> now, Say say_missing = {});
 
   void Report(std::string_view what);
   void ReportMissing(std::string_view right);
@@ -30,9 +30,10 @@ class TroubleLog {
     Time when;
     bool server = false;
   };
-  void Report(std::string_view what, Duration silence, bool server);
+  // Whether it is news, and remembered as said.
+  bool IsNews(std::string_view what, Duration silence, bool server);
 
-  Say say_;
+  Say say_, say_missing_;
   std::function<Time()> now_;
   std::map<std::string, Said, std::less<>> said_;
   bool server_trouble_ = false;

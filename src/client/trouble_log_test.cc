@@ -25,6 +25,16 @@ TEST(TroubleLog, SaysTheSameOnceInAWhileAndAgainWhenItIsNews) {
   EXPECT_EQ(said, "down;not allowed;down;down;not allowed;");
 }
 
+TEST(TroubleLog, TellsOfRightsApart) {
+  std::string said, missing;
+  TroubleLog log([&](std::string_view line) { said += line; }, [] { return Time{}; },
+                 [&](std::string_view line) { missing += line; });
+  log.Report("odd");
+  log.ReportMissing("list nodes");
+  EXPECT_EQ(said, "odd");
+  EXPECT_EQ(missing, "list nodes");
+}
+
 TEST(TroubleLog, RemindsOfAMissingRightEveryHour) {
   Time now{1'000'000'000'000};
   std::string said;

@@ -59,6 +59,9 @@ Status DaemonPages::OpenReviewer(const Parts& parts, const std::string& flag,
   reach.log = [&log, flag](std::string_view line) {
     log.Error("Trouble with the API server", {{"err", line}, {"flag", flag}});
   };
+  reach.missing_right = [&log, flag](std::string_view line) {
+    log.Error("A right is missing", {{"err", line}, {"flag", flag}});
+  };
   made.api = std::make_unique<client::ApiClient>(parts.loop, std::move(reach));
   client::ApiClient& api = *made.api;
   made.reach->Follow([&api](const net::Endpoint& endpoint) { api.Replace(endpoint); },

@@ -32,7 +32,9 @@ Result<observe::Log> MakeLog(const LoggingOptions& options) {
       .verbosity = options.verbosity,
       .now = live::SteadyClock::Wall,
       .write = [](std::string_view line) { std::fwrite(line.data(), 1, line.size(), stderr); },
-      .process = getpid()};
+      .process = getpid(),
+      // More than there are rights to lack: each is said once an hour, and none may be left out.
+      .most_alike_a_minute = 60};
   if (!observe::ParseLogFormat(options.format, made.format)) {
     return InvalidError(
         fmt::format("--logging-format: {}: not text or json", Printable(options.format)));
@@ -100,6 +102,9 @@ Result<int> RunUntilItEnds(Given given, observe::Log& log, DaemonSignals& signal
   };
   reach.log = [&log](std::string_view line) {
     log.Error("Trouble with the API server", {{"err", line}});
+  };
+  reach.missing_right = [&log](std::string_view line) {
+    log.Error("A right is missing", {{"err", line}});
   };
   log.Info(0, "Starting",
            {{"version", KNX_VERSION},

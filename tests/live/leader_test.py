@@ -171,24 +171,45 @@ class Leader(unittest.TestCase):
         spec = self.plane.get(LEASE)["spec"]
         self.assertEqual((spec.get("holderIdentity", ""), spec["leaseDurationSeconds"]), ("", 1))
 
-    def test_without_rights_on_leases_that_is_said_once(self):
-        self.plane.create("/api/v1/namespaces/default/serviceaccounts",
-                          {"metadata": {"name": "nobody"}})
-        token = self.plane.create("/api/v1/namespaces/default/serviceaccounts/nobody/token",
-                                  {"spec": {}})["status"]["token"]
+    def kubeconfig(self, user):
+        """Of somebody with these credentials."""
         authority = base64.b64encode((self.plane.folder / "server.crt").read_bytes()).decode()
-        kubeconfig = self.folder / "kubeconfig"
-        kubeconfig.write_text(f"""apiVersion: v1
+        path = self.folder / "kubeconfig"
+        path.write_text(f"""apiVersion: v1
 kind: Config
 current-context: a
 contexts: [{{name: a, context: {{cluster: c, user: u}}}}]
 clusters: [{{name: c, cluster: {{server: "{self.plane.server}",
   certificate-authority-data: {authority}}}}}]
-users: [{{name: u, user: {{token: {token}}}}}]
+users: [{{name: u, user: {{{user}}}}}]
 """, "utf-8")
+        return path
+
+    def test_every_right_that_is_missing_is_said_as_a_rule(self):
+        kubeconfig = self.kubeconfig("")  # of nobody
         config = self.config(SHORT, extra=f"clientConnection: {{kubeconfig: {kubeconfig}}}")
         with Replica(self.plane, config) as replica:
-            right = "no right to get leases.coordination.k8s.io in kube-system"
+            self.wait_until(lambda: len(replica.said("] \"A right is missing\" ")) > 20)
+            time.sleep(1)
+            replica.end(signal.SIGTERM)
+            rights = replica.said("] \"A right is missing\" ")
+            self.assertFalse(replica.said("Left out lines"))
+            for rule in rights + replica.said("Trouble with the lease"):
+                self.assertRegex(rule, r"Role (there )?needs (apiGroups|nonResourceURLs): \[.*"
+                                       r"verbs: \[[a-z, ]+\]\"$")
+            self.assertTrue(replica.said("nonResourceURLs: [\\\"/apis\\\"], verbs: [get]"))
+
+    def test_without_rights_on_leases_that_is_said_once(self):
+        self.plane.create("/api/v1/namespaces/default/serviceaccounts",
+                          {"metadata": {"name": "nobody"}})
+        token = self.plane.create("/api/v1/namespaces/default/serviceaccounts/nobody/token",
+                                  {"spec": {}})["status"]["token"]
+        kubeconfig = self.kubeconfig(f"token: {token}")
+        config = self.config(SHORT, extra=f"clientConnection: {{kubeconfig: {kubeconfig}}}")
+        with Replica(self.plane, config) as replica:
+            right = ('not allowed to get leases in kube-system: the Role there needs apiGroups: '
+                     '[\\"coordination.k8s.io\\"], resources: [leases], '
+                     'resourceNames: [kube-scheduler], verbs: [get, update]')
             self.wait_until(lambda: replica.said(right))
             time.sleep(4)  # several more attempts
             self.assertEqual(len(replica.said(right)), 1)
