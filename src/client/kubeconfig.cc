@@ -66,22 +66,25 @@ Result<std::vector<YamlNode>> ParseKubeconfig(std::string_view text, const std::
 
 Result<std::vector<Document>> ReadFiles(const KubeconfigFiles& files, FileReader read_file) {
   std::vector<Document> documents;
-  bool found = false;
+  std::vector<std::string> found;
   for (const std::string& path : files.paths) {
     const Result<std::string> text = read_file(path);
     if (!text.ok()) {
       if (text.error().kind == ErrorKind::kNotFound && !files.must_exist) continue;
       return Error(text.error()).Within(files.origin);
     }
-    found = true;
+    found.push_back(path);
     KNX_TRY(std::vector<YamlNode> parsed, ParseKubeconfig(*text, path));
     for (YamlNode& root : parsed) documents.push_back({path, std::move(root)});
   }
-  if (!found) {
+  if (found.empty()) {
     std::vector<std::string> names;
     for (const std::string& path : files.paths) names.push_back(Printable(path));
     return NotFoundError(fmt::format("no kubeconfig found; looked for {} ({})",
                                      fmt::join(names, ", "), files.origin));
+  }
+  if (documents.empty()) {
+    return InvalidError("is empty, so there is no context to choose", {found.front(), 0, 0});
   }
   return documents;
 }
@@ -134,10 +137,9 @@ Result<const Entry*> ChooseContext(const Merged& merged, std::string_view asked)
   const std::string_view name = asked.empty() ? merged.current_context : asked;
   const std::string there_are = NamesOf(merged.contexts);
   if (name.empty()) {
-    const std::string file = merged.documents.empty() ? "" : merged.documents.front().file;
     return InvalidError(
         fmt::format("current-context: missing, so no context is chosen; {}", there_are),
-        {file, 0, 0});
+        {merged.documents.front().file, 0, 0});
   }
   const auto at = merged.contexts.find(name);
   if (at != merged.contexts.end()) return &at->second;

@@ -55,7 +55,8 @@ void CheckUsers(std::span<const ErrorCase> cases) {
 
 TEST(KubeconfigErrors, TheFileMustBeAKubeconfig) {
   const ErrorCase cases[] = {
-      {"", "current-context: missing, so no context is chosen; there are none"},
+      {"", "/k: is empty, so there is no context to choose"},
+      {"# nothing\n---\n", "/k: is empty, so there is no context to choose"},
       {"[1]", "/k:1:1: expected a map"},
       {"secret", "/k:1:1: expected a map"},
       {"a: [", "/k:1:1: not valid YAML: end of sequence flow not found"},
