@@ -59,6 +59,7 @@ struct ApiAccess {
   std::string ca_pem;                                  // empty: what the system trusts
   std::string client_certificate_pem, client_key_pem;  // both or none
   FieldPlace ca_place, client_certificate_place, client_key_place;
+  FieldPlace user_place;        // of all that says who we are; empty: nothing does
   std::string tls_server_name;  // the name the certificate must have, if it is not the host's
   bool skip_tls_verify = false;
   ProxyUrl proxy;  // without a host: none

@@ -283,7 +283,8 @@ class FirstContactTest : public ApiClientTest {
                                 Duration limit = Duration::Seconds(10)) {
     if (api_ == nullptr) Connect();
     std::optional<Status> got;
-    const FirstContact contact(loop_, *api_, credentials_may_change,
+    const FirstContact contact(loop_, *api_,
+                               {credentials_may_change, {"users[0].user", {"/k", 6, 9}}},
                                [&](const Status& outcome) { got = outcome; });
     RunUntil(loop_, [&] { return got.has_value(); }, limit);
     return got;
@@ -299,8 +300,8 @@ TEST_F(FirstContactTest, IsMadeByAnyAnswerButFrom401And5xx) {
 
 TEST_F(FirstContactTest, FailsForGoodWhereNoWaitingMendsIt) {
   server_.NextAnswer(401, JsonStatus(401, "Unauthorized"));
-  EXPECT_EQ(Contact(false).value().error().message,
-            "the API server does not accept our credentials: Unauthorized");
+  EXPECT_EQ(Contact(false).value().error().ToString(),
+            "/k:6:9: users[0].user: the API server does not accept our credentials: Unauthorized");
   const net::testing::Authority ours("ours"), theirs("theirs");
   const auto identity = theirs.Issue({.names = "IP:127.0.0.1"});
   ApiServer secured(loop_, {.cert_pem = identity.cert_pem, .key_pem = identity.key_pem});

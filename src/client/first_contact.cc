@@ -16,12 +16,9 @@ bool IsDown(int status) {
 
 }  // namespace
 
-FirstContact::FirstContact(net::EventLoop& loop, ApiClient& api, bool credentials_may_change,
+FirstContact::FirstContact(net::EventLoop& loop, ApiClient& api, OurCredentials credentials,
                            std::function<void(const Status& outcome)> done)
-    : loop_(loop),
-      api_(api),
-      credentials_may_change_(credentials_may_change),
-      done_(std::move(done)) {
+    : loop_(loop), api_(api), credentials_(std::move(credentials)), done_(std::move(done)) {
   Ask();
 }
 
@@ -45,9 +42,12 @@ void FirstContact::OnAnswer(const Result<Response>& response) {
   }
   constexpr int kNotKnown = 401;
   if (response->status == kNotKnown) {
-    const Error error = InvalidError(fmt::format(
-        "the API server does not accept our credentials: {}", ErrorOf(*response).message));
-    return credentials_may_change_ ? AskLater(error) : done_(error);
+    const FieldPlace& where = credentials_.place;
+    const Error error = InvalidError(
+        fmt::format("{}{}the API server does not accept our credentials: {}", where.field,
+                    where.field.empty() ? "" : ": ", ErrorOf(*response).message),
+        where.place);
+    return credentials_.may_change ? AskLater(error) : done_(error);
   }
   if (IsDown(response->status)) return AskLater(ErrorOf(*response));
   api_.troubles().ServerWorks();
@@ -55,7 +55,7 @@ void FirstContact::OnAnswer(const Result<Response>& response) {
 }
 
 void FirstContact::AskLater(const Error& error) {
-  api_.troubles().ReportServer(fmt::format("waiting for the API server: {}", error.message));
+  api_.troubles().ReportServer(fmt::format("waiting for the API server: {}", error.ToString()));
   retry_ = loop_.After(backoff_.Next(), [this] {
     retry_ = {};
     Ask();

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/result.h"
+#include "client/api_access.h"
 #include "client/api_client.h"
 #include "net/backoff.h"
 #include "net/event_loop.h"
@@ -14,9 +15,12 @@ namespace knx::client {
 
 class FirstContact {
  public:
-  // `done` is told once: the server answers, or why it never will. Where credentials may become
-  // others by themselves, a 401 is waited out.
-  FirstContact(net::EventLoop& loop, ApiClient& api, bool credentials_may_change,
+  struct OurCredentials {
+    bool may_change = false;  // by themselves, so that a 401 is waited out
+    FieldPlace place = {};    // where they stand, for errors
+  };
+  // `done` is told once: the server answers, or why it never will.
+  FirstContact(net::EventLoop& loop, ApiClient& api, OurCredentials credentials,
                std::function<void(const Status& outcome)> done);
   ~FirstContact();
   FirstContact(const FirstContact&) = delete;
@@ -29,7 +33,7 @@ class FirstContact {
 
   net::EventLoop& loop_;
   ApiClient& api_;
-  bool credentials_may_change_;
+  OurCredentials credentials_;
   std::function<void(const Status& outcome)> done_;
   net::Backoff backoff_{Duration::Milliseconds(500), Duration::Seconds(10)};
   net::EventLoop::TimerId retry_;

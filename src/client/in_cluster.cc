@@ -49,6 +49,7 @@ Result<ApiAccess> ReadInCluster(const InClusterPlace& place) {
     return InvalidError(fmt::format("{}: what it holds {}", token_path, kTokenComplaint));
   }
   access.credential = TokenFileCredential{token_path, {}};
+  access.user_place.field = token_path;
   ReadAuthority(place.folder + "/ca.crt", access);
   if (Result<std::string> name = ReadFile(place.folder + "/namespace"); name.ok()) {
     access.default_namespace = std::string(TrimToken(*name));

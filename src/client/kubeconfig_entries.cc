@@ -208,6 +208,7 @@ void ReadUser(FieldReader& fields, const EntryReading& reading, std::string plug
               ApiAccess& out) {
   RefuseUnsupported(fields);
   ReadCertificate(fields, reading, out);
+  out.user_place = {fields.path(), {reading.file, fields.node().line, fields.node().column}};
   ReadCredential(fields, reading, out);
   const bool known = !out.client_certificate_pem.empty() || out.credential.index() != 0;
   ReadMap(fields, "exec", [&](FieldReader& exec) {

@@ -10,6 +10,7 @@
 #include "client/api_access.h"
 #include "client/api_client.h"
 #include "client/credential_watch.h"
+#include "client/first_contact.h"
 #include "client/token_source.h"
 #include "net/event_loop.h"
 
@@ -31,7 +32,9 @@ class ApiReach {
 
   // For clients that do not outlive us.
   [[nodiscard]] const client::ApiClient::Options& options() const { return options_; }
-  [[nodiscard]] bool credentials_may_change() const { return source_.may_change(); }
+  [[nodiscard]] client::FirstContact::OurCredentials credentials() const {
+    return {source_.may_change(), access_.user_place};
+  }
   // `replaced` is told when clients have to go there from now on, `trouble` what is wrong.
   void Follow(std::function<void(const net::Endpoint& endpoint)> replaced,
               std::function<void(std::string_view what)> trouble);

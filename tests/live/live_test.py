@@ -280,8 +280,8 @@ class WrongWay(unittest.TestCase):
             with self.kubeconfig(plane.server, ", insecure-skip-tls-verify: true") as flag:
                 code, said = self.run_with(flag)
             self.assertEqual(code, 2)
-            self.assertEqual(said, "kubenexus-scheduler: the API server does not accept our "
-                                   "credentials: Unauthorized")
+            self.assertRegex(said, r"\Akubenexus-scheduler: /\S+:\d+:\d+: users\[0\]\.user: the "
+                                   r"API server does not accept our credentials: Unauthorized\Z")
 
 
 if __name__ == "__main__":
