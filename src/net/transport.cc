@@ -50,6 +50,14 @@ std::string ConnectRequest(const Endpoint& endpoint) {
                      secret.empty() ? "" : fmt::format("Proxy-Authorization: {}\r\n", secret));
 }
 
+bool IsTlsAlert(std::string_view bytes) { return bytes.starts_with("\x15\x03"); }
+
+// What the answer of a server that does not speak TLS looks like.
+bool IsNoTls(int reason) {
+  return reason == SSL_R_WRONG_VERSION_NUMBER || reason == SSL_R_PACKET_LENGTH_TOO_LONG ||
+         reason == SSL_R_HTTP_REQUEST;
+}
+
 // Whether it is the other side's TLS that complains about who we are: to try again is of no use.
 bool RefusesUs(int reason) {
   switch (reason - SSL_AD_REASON_OFFSET) {
@@ -300,9 +308,9 @@ std::size_t Transport::ReadSome(char* into, std::size_t size) {
     const auto got = recv(socket_, into, size, 0);
     if (got > 0) return static_cast<std::size_t>(got);
     if (got == 0) {
-      Fail("the server closed the connection");
+      FailPlain("the server closed the connection");
     } else if (errno != EAGAIN && errno != EINTR) {
-      Fail(SystemComplaint(errno));
+      FailPlain(SystemComplaint(errno));
     }
     return 0;
   }
@@ -326,7 +334,12 @@ void Transport::Receive() {
     }
     const std::size_t got = ReadSome(buffer.data(), buffer.size());
     if (got == 0) return;
-    callbacks_.received(std::string_view(buffer.data(), got));
+    const std::string_view bytes(buffer.data(), got);
+    if (!heard_ && ssl_ == nullptr && IsTlsAlert(bytes)) {
+      return FailPlain("the server answers in TLS");
+    }
+    heard_ = true;
+    callbacks_.received(bytes);
   }
 }
 
@@ -406,12 +419,23 @@ void Transport::CloseSocket() {
   socket_ = -1;
 }
 
+// A server that expects TLS is silent about what else it gets, or answers in TLS.
+void Transport::FailPlain(std::string what) {
+  if (phase_ == Phase::kOpen && !heard_) {
+    what += "; does it expect https, where http was said?";
+  }
+  Fail(std::move(what));
+}
+
 void Transport::FailTls(std::string_view doing, int error) {
   if (error == SSL_ERROR_ZERO_RETURN || error == SSL_ERROR_SYSCALL) {
     return Fail(fmt::format("{}the server closed the connection", doing));
   }
   const int reason = ERR_GET_REASON(ERR_peek_error());
-  if (!RefusesUs(reason)) return Fail(fmt::format("{}{}", doing, TlsComplaint()));
+  if (!RefusesUs(reason)) {
+    return Fail(fmt::format("{}{}{}", doing, TlsComplaint(),
+                            IsNoTls(reason) ? "; does it expect http, where https was said?" : ""));
+  }
   Fail(fmt::format("the server does not accept our certificate: {}", TlsComplaint()),
        ErrorKind::kInvalid);
 }

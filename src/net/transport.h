@@ -87,6 +87,7 @@ class Transport {
   void WatchFor();
   void Fail(std::string what, ErrorKind kind = ErrorKind::kUnavailable);
   void FailTls(std::string_view doing, int error);
+  void FailPlain(std::string what);
   void CloseSocket();
 
   EventLoop& loop_;
@@ -104,6 +105,7 @@ class Transport {
   std::string proxy_answer_;
   std::uint32_t watched_for_ = 0;
   bool handshake_wants_write_ = false;
+  bool heard_ = false;  // something of the server itself
   std::string out_;
   std::size_t sent_ = 0;
   std::string last_failure_;

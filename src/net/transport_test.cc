@@ -19,6 +19,7 @@ namespace {
 
 using testing::Authority;
 using testing::ConnectProxy;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using testing::Heard;
 using testing::Http2Server;
@@ -138,6 +139,15 @@ TEST_F(TransportTest, SaysWhatIsWrongWithAServerThatCannotBeReached) {
   EXPECT_EQ(kind_, ErrorKind::kUnavailable);
   EXPECT_EQ(Complaint({.host = "localhost", .port = port}), ": Connection refused");
   EXPECT_EQ(Complaint({.host = "::1", .port = port}), ": Connection refused");
+}
+
+TEST_F(TransportTest, HintsAtHttpAndHttpsThatAreTakenForEachOther) {
+  Serve(Trusted().Issue({.names = "IP:127.0.0.1"}));
+  EXPECT_THAT(Complaint({.host = "127.0.0.1", .port = server_->port()}),
+              EndsWith("; does it expect https, where http was said?"));
+  EXPECT_EQ(kind_, ErrorKind::kUnavailable);
+  Serve({});
+  EXPECT_THAT(Complaint(To(Trusting())), EndsWith("; does it expect http, where https was said?"));
 }
 
 TEST_F(TransportTest, DoesNotWaitForeverForAServerThatSaysNothing) {
