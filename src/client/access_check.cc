@@ -63,4 +63,21 @@ std::string CertificateRemark(const ApiAccess& access, Time now) {
   return what.empty() ? "" : At(access.client_certificate_place, what).ToString();
 }
 
+void WithholdWithoutTls(std::string_view whose, ApiAccess& access) {
+  const bool some = !access.client_certificate_pem.empty() ||
+                    !std::holds_alternative<NoCredential>(access.credential);
+  if (access.server.tls || !some) return;
+  access.warnings.push_back(
+      fmt::format("{}: not used, because credentials are not sent to a server without TLS", whose));
+  access.credential = NoCredential{};
+  access.client_certificate_pem.clear();
+  access.client_key_pem.clear();
+}
+
+void WarnOfMissingScheme(std::string_view field, ApiAccess& access) {
+  if (access.server.text.find("://") != std::string::npos) return;
+  access.warnings.push_back(fmt::format("{}: names no scheme, so http is meant, with port {}",
+                                        field, access.server.port));
+}
+
 }  // namespace knx::client

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "client/access_check.h"
 #include "client/authorization.h"
 #include "client/secret_fields.h"
 #include "client/yaml_json.h"
@@ -69,6 +70,7 @@ void ReadServer(FieldReader& fields, ApiAccess& out) {
   Result<ServerUrl> url = ParseServerUrl(server);
   if (!url.ok()) return fields.Fail("server", url.error().message);
   out.server = *std::move(url);
+  WarnOfMissingScheme(fmt::format("{}.server", fields.path()), out);
   if (!ReadText(fields, "proxy-url", proxy) || proxy.empty()) return;
   Result<ProxyUrl> proxy_url = ParseProxyUrl(proxy);
   if (!proxy_url.ok()) return fields.Fail("proxy-url", proxy_url.error().message);
@@ -206,9 +208,9 @@ void ReadCluster(FieldReader& fields, const EntryReading& reading, ApiAccess& ou
 
 void ReadUser(FieldReader& fields, const EntryReading& reading, std::string plugin_config,
               ApiAccess& out) {
+  out.user_place = {fields.path(), {reading.file, fields.node().line, fields.node().column}};
   RefuseUnsupported(fields);
   ReadCertificate(fields, reading, out);
-  out.user_place = {fields.path(), {reading.file, fields.node().line, fields.node().column}};
   ReadCredential(fields, reading, out);
   const bool known = !out.client_certificate_pem.empty() || out.credential.index() != 0;
   ReadMap(fields, "exec", [&](FieldReader& exec) {
@@ -221,12 +223,7 @@ void ReadUser(FieldReader& fields, const EntryReading& reading, std::string plug
   if (known && fields.Has("exec")) {
     WarnUnused(fields, "exec", "another credential stands beside it", out);
   }
-  if (out.server.tls || (!known && !fields.Has("exec"))) return;
-  out.warnings.push_back(fmt::format(
-      "{}: not used, because credentials are not sent to a server without TLS", fields.path()));
-  out.credential = NoCredential{};
-  out.client_certificate_pem.clear();
-  out.client_key_pem.clear();
+  WithholdWithoutTls(fields.path(), out);
 }
 
 }  // namespace knx::client

@@ -165,7 +165,9 @@ TEST(Kubeconfig, CredentialsAreNotSentWithoutTls) {
   const ApiAccess access = Accepted(ReadOne(Config("server: 'localhost:8080'", "token: abc")));
   EXPECT_FALSE(access.server.tls);
   EXPECT_TRUE(std::holds_alternative<NoCredential>(access.credential));
-  EXPECT_THAT(access.warnings, ElementsAre("users[0].user: not used, because credentials are not "
+  EXPECT_THAT(access.warnings, ElementsAre("clusters[0].cluster.server: names no scheme, so http "
+                                           "is meant, with port 8080",
+                                           "users[0].user: not used, because credentials are not "
                                            "sent to a server without TLS"));
 }
 

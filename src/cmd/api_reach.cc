@@ -48,6 +48,8 @@ Result<client::ApiAccess> FindAccess(const std::string& kubeconfig, const std::s
   auto server = client::ParseServerUrl(master);
   if (!server.ok()) return std::move(server).error().Within("--master");
   access.server = *std::move(server);
+  client::WarnOfMissingScheme("--master", access);
+  client::WithholdWithoutTls("what the kubeconfig says of the user", access);
   return access;
 }
 

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <fstream>
+
 #include "net/testing/certificates.h"
 
 namespace knx::cmd {
@@ -40,6 +43,39 @@ TEST(ApiReach, ACertificateThatEndsSoonIsRemarkedUpon) {
                  [&said](std::string_view what) { said.emplace_back(what); });
   EXPECT_THAT(said, ElementsAre(StartsWith(
                         "/k:1:2: users[0].user.client-certificate-data: the certificate ends ")));
+}
+
+class FindAccessTest : public ::testing::Test {
+ protected:
+  FindAccessTest() {
+    std::ofstream(path_) << "current-context: c\n"
+                            "contexts: [{name: c, context: {cluster: k, user: u}}]\n"
+                            "clusters: [{name: k, cluster: {server: 'https://a'}}]\n"
+                            "users: [{name: u, user: {token: secret}}]\n";
+  }
+  ~FindAccessTest() override { std::remove(path_.c_str()); }
+
+  const std::string path_ = ::testing::TempDir() + "knx_api_reach_kubeconfig";
+};
+
+TEST_F(FindAccessTest, AnotherServerGetsTheCredentialsByTlsOnly) {
+  const auto by_tls = FindAccess(path_, "https://b");
+  ASSERT_TRUE(by_tls.ok()) << by_tls.error().ToString();
+  EXPECT_EQ(by_tls->server.host, "b");
+  EXPECT_TRUE(std::holds_alternative<client::TokenCredential>(by_tls->credential));
+  EXPECT_TRUE(by_tls->warnings.empty());
+  const auto plain = FindAccess(path_, "http://b:8080");
+  EXPECT_TRUE(std::holds_alternative<client::NoCredential>(plain->credential));
+  EXPECT_THAT(plain->warnings,
+              ElementsAre("what the kubeconfig says of the user: not used, because credentials are "
+                          "not sent to a server without TLS"));
+}
+
+TEST_F(FindAccessTest, AServerWithoutASchemeIsRemarkedUpon) {
+  const auto access = FindAccess("", "b");
+  EXPECT_FALSE(access->server.tls);
+  EXPECT_THAT(access->warnings,
+              ElementsAre("--master: names no scheme, so http is meant, with port 80"));
 }
 
 }  // namespace
