@@ -121,7 +121,14 @@ Status Daemon::Begin(DaemonConfiguration configuration) {
 }
 
 void Daemon::ReportShadow() {
-  parts_.log.Info(0, "Shadow", {{"seen", shadow_report_.Summary()}});
+  // Others may have their reasons for a lower score; for a node that does not fit there is none.
+  const observe::ShadowReport::Counts& counts = shadow_report_.counts();
+  parts_.log.Info(0, "Shadow",
+                  {{"seen", shadow_report_.Summary()},
+                   {"lowerScore", counts.lower},
+                   {"doesNotFit", counts.unfit},
+                   {"refusedInOtherWords", counts.other_words},
+                   {"refusedAndFits", counts.we_place}});
   parts_.loop.After(kBetweenShadowReports, [this] { ReportShadow(); });
 }
 

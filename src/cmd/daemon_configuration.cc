@@ -43,11 +43,17 @@ void ApplyClientFlags(const DaemonOptions& options, DaemonConfiguration& out) {
 namespace {
 
 // A shadow looks at the pods of another scheduler with the first profile, unless one is named so.
-void TakePodsOf(const std::string& scheduler, std::vector<framework::Profile>& profiles) {
-  const bool named = std::any_of(profiles.begin(), profiles.end(), [&](const auto& profile) {
-    return profile.scheduler_name == scheduler;
-  });
-  if (!named) profiles.front().scheduler_name = scheduler;
+void TakePodsOf(const std::string& scheduler, DaemonConfiguration& out) {
+  const bool named =
+      std::any_of(out.profiles.begin(), out.profiles.end(),
+                  [&](const auto& profile) { return profile.scheduler_name == scheduler; });
+  if (named) return;
+  std::string& first = out.profiles.front().scheduler_name;
+  out.warnings.push_back(
+      fmt::format("the pods of {:?} are looked at with the profile {:?}, the first one, since no "
+                  "profile has that name",
+                  scheduler, first));
+  first = scheduler;
 }
 
 }  // namespace
@@ -66,7 +72,7 @@ Result<DaemonConfiguration> ReadDaemonConfiguration(const DaemonOptions& options
   for (std::string& warning : framework::Warnings(out.config, plugins::AllPlugins())) {
     out.warnings.push_back(std::move(warning));
   }
-  if (options.shadow) TakePodsOf(options.shadow_scheduler_name, out.profiles);
+  if (options.shadow) TakePodsOf(options.shadow_scheduler_name, out);
   out.engine = engine::OptionsFor(out.config);
   out.engine.queue.max_unschedulable = options.pod_max_in_unschedulable_pods;
   out.engine.queue.pop_from_backoff = options.feature_gates.Enabled("SchedulerPopFromBackoffQ");

@@ -55,6 +55,25 @@ TEST(DaemonConfiguration, AFileWithoutAKubeconfigLeavesItToTheFlag) {
   EXPECT_FALSE(read->warnings.empty());
 }
 
+TEST(DaemonConfiguration, AShadowSaysWhichProfileLooksAtTheOthersPods) {
+  DaemonOptions options;
+  options.config_file = "c.yaml";
+  options.shadow = true;
+  const std::string two = std::string(kHead) + "profiles: [{schedulerName: a}, {schedulerName: b}]";
+  const auto first = ReadDaemonConfiguration(options, two);
+  ASSERT_TRUE(first.ok()) << first.error().message;
+  EXPECT_EQ(first->profiles[0].scheduler_name, "default-scheduler");
+  EXPECT_EQ(first->profiles[1].scheduler_name, "b");
+  ASSERT_EQ(first->warnings.size(), 1U);
+  EXPECT_EQ(first->warnings[0],
+            "the pods of \"default-scheduler\" are looked at with the profile \"a\", the first "
+            "one, since no profile has that name");
+  options.shadow_scheduler_name = "b";
+  const auto named = ReadDaemonConfiguration(options, two);
+  EXPECT_EQ(named->profiles[0].scheduler_name, "a");
+  EXPECT_TRUE(named->warnings.empty());
+}
+
 TEST(DaemonConfiguration, WhatNeedsARestartIsNamed) {
   const auto before = *ReadDaemonConfiguration({}, "");
   auto now = before.config;
