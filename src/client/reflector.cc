@@ -377,16 +377,18 @@ void Reflector::Take(k8s::ChangeType type, k8s::ReceivedObject object) {
 // It stays what it was when it could be read last, until it goes.
 void Reflector::TakeRefused(k8s::ChangeType type, const k8s::RefusedObject& refused) {
   const std::string name = fmt::format("{}/{}", refused.namespace_, refused.name);
-  if (callbacks_.refused) {
-    ++undecodable_;
-    callbacks_.refused(refused);
-  } else {
-    OnUndecodable(Error(refused.why).Within(name));
-  }
+  const bool goes = type == k8s::ChangeType::kDeleted;
+  if (!goes) SayRefused(name, refused);
   const auto known = known_.find(name);
   if (known == known_.end() || known->second.uid != refused.uid) return;
   known->second.round = round_;
-  if (type == k8s::ChangeType::kDeleted) LeaveOut(name);
+  if (goes) LeaveOut(name);
+}
+
+void Reflector::SayRefused(const std::string& name, const k8s::RefusedObject& refused) {
+  if (!callbacks_.refused) return OnUndecodable(Error(refused.why).Within(name));
+  ++undecodable_;
+  callbacks_.refused(refused);
 }
 
 void Reflector::OnUpserted(k8s::Object object) {

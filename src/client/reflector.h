@@ -95,6 +95,7 @@ class Reflector {
   void OnFrame(std::string_view frame, bool json);
   void Take(k8s::ChangeType type, k8s::ReceivedObject object);
   void TakeRefused(k8s::ChangeType type, const k8s::RefusedObject& refused);
+  void SayRefused(const std::string& name, const k8s::RefusedObject& refused);
   void OnUndecodable(const Error& error);
   void OnEvent(k8s::ObjectChange change);
   void OnEvent(const k8s::Bookmark& bookmark);

@@ -150,6 +150,7 @@ TEST_F(ReflectorTest, LeavesOutWhatCannotBeReadWithOneWarningAndACount) {
   ASSERT_TRUE(RunUntil(loop_, [&] { return reflector_->resource_version() == "11"; }));
   server_.Push(NodeEvent("DELETED", {"good", "3", "12", "", true}));
   EXPECT_THAT(Told(1), ElementsAre("-good:3"));
+  EXPECT_EQ(reflector_->undecodable(), 3U);  // that it goes is none
 }
 
 TEST_F(ReflectorTest, AFrameWithoutEndEndsTheStream) {

@@ -201,10 +201,10 @@ void ExtenderCalls::Finish(Question& question, Result<engine::ExtenderAnswer> an
   if (answer.ok()) return question.answered(*std::move(answer));
   const Extender& extender = extenders_[question.ask.extender].config;
   const bool matters = !extender.ignorable && question.ask.verb != ExtenderVerb::kPrioritize;
-  if (!matters) {
-    log_(fmt::format("going on without extender {:?} for {}/{}: {}", extender.url_prefix,
-                     question.ask.pod.namespace_, question.ask.pod.name, answer.error().message));
-  }
+  // The pod's condition has kube-scheduler's words, which do not name the extender.
+  log_(fmt::format("{} extender {:?} for {}/{}: {}",
+                   matters ? "no usable answer of" : "going on without", extender.url_prefix,
+                   question.ask.pod.namespace_, question.ask.pod.name, answer.error().message));
   question.answered({.failure = std::move(answer).error().message});
 }
 

@@ -113,8 +113,9 @@ void Narrator::WatchTrouble(std::string_view path, const Error& error) {
 
 void Narrator::ObjectRefused(const k8s::RefusedObject& object) {
   metrics_.ObjectRefused(object.kind);
+  // Where in the bytes that came it stands is of no use to anybody: the field is named.
   log_.Error("Left out an object that cannot be understood",
-             {{"err", object.why.ToString()},
+             {{"err", object.why.message},
               {"kind", object.kind},
               {"object", ObjectName{object.namespace_, object.name}}});
 }

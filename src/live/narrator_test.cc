@@ -286,7 +286,8 @@ TEST_F(NarratorTest, WatchesAndWhatTheyBring) {
   narrator_.WatchFailed("/api/v1/pods");
   narrator_.WatchFailed("/api/v1/pods");
   narrator_.WatchTrouble("/api/v1/pods", InvalidError("cut"));
-  narrator_.ObjectRefused({"v1", "Pod", "default", "p", "u", InvalidError("spec: bad")});
+  narrator_.ObjectRefused(
+      {"v1", "Pod", "default", "p", "u", InvalidError("spec: bad", {"", 1, 953})});
   narrator_.Synced(3, 4);
   EXPECT_EQ(Value("kubenexus_watches_opened_total", {{"resource", "pods"}, {"mode", "list"}}), 1);
   EXPECT_EQ(Value("kubenexus_watches_opened_total", {{"resource", "pods"}, {"mode", "resume"}}), 1);

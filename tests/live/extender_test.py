@@ -130,6 +130,10 @@ class Scheduler:
         self._process = subprocess.Popen(self._command, stderr=self._log, stdout=self._log)
         return self
 
+    def said(self, text):
+        lines = pathlib.Path(self._log.name).read_text("utf-8").splitlines()
+        return [line for line in lines if text in line]
+
     def __exit__(self, failed, *_):
         self._process.kill()
         self._process.wait()
@@ -439,6 +443,17 @@ class Extenders(unittest.TestCase):
                          [{"urlPrefix": "http://127.0.0.1:1", "filterVerb": "filter"}])
         self.assertEqual(came["p"], ("SchedulerError", "Post \"http://127.0.0.1:1/filter\": "
                                                        "127.0.0.1:1: Connection refused"))
+
+    def test_the_log_names_the_extender_that_fails(self):
+        with Extender(filter=lambda _: {"Error": "no licence today"}) as extender:
+            self.plane.create(NODES, node("a"))
+            config = [{"urlPrefix": extender.url, "filterVerb": "filter", "nodeCacheCapable": True}]
+            with Scheduler("ours", self.plane, config) as ours:
+                self.plane.create(PODS, pod("p"))
+                self.plane.wait_for(f"{PODS}/p", lambda p: condition(p).get("status") == "False")
+                said = ours.said("Trouble with an extender")
+        self.assertIn(f'no usable answer of extender \\"{extender.url}\\" for default/p: '
+                      "no licence today", said[0])
 
     def test_many_pods_are_bound(self):
         for i in range(20):
