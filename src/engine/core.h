@@ -283,9 +283,8 @@ class Core {
   std::string PromiseText(const Waiter& waiter, Time now);
   void NoteStart(const Waiter& waiter, Passing passing, Time now);
   void TellBackfill(const Waiter& waiter, BackfillOutcome outcome, Duration late = {}) const;
-  // Lets those try again whose promised start has passed.
+  // Let those try again whose promised start has passed; who was held back for one that is gone.
   void RenewPromises(Time now);
-  // And those who were held back for a promise that has moved or gone.
   void ReleaseHeld(Time now);
 
   // ---- core_gang_objects.cc: objects that say how many start together ----
@@ -330,6 +329,7 @@ class Core {
   void SettleReservation(Reservation& reservation, bool moved, Time now);
   // All that is left of it, or nothing more than before.
   void HoldPlaces(Reservation& reservation);
+  std::optional<Placement> TryToHold(Reservation& reservation, GangId together);
   void MakeHolds(Reservation& reservation);
   // As part of a plan. Why there is no room, if so: the plan is then to be taken back.
   std::optional<Placement> PlaceHolds(Reservation& reservation);
@@ -361,8 +361,9 @@ class Core {
   GangPlan PlanBothHere(PodId id, GangId gang, Reservation* executors, GangPlanner& planner);
   // False: there is no room for them, and none for the plan.
   bool PlanExecutors(PodId id, Reservation& executors, GangPlan& plan);
-  // Where they have to be, because a driver that has to be with them is there; nullopt: anywhere.
-  std::optional<Confines> DomainOfDriver(const Reservation& executors);
+  // Whose driver makes those it is for; invalid: nobody's.
+  [[nodiscard]] GangId DrivenBy(const Reservation& reservation) const;
+  void KeepToReserved(GangId gang, GangDomains& domains) const;
   // Those of drivers that run already, and were not started by us.
   void KeepExecutorPlaces(Time now);
 

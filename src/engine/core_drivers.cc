@@ -47,6 +47,9 @@ void Core::NoteDriver(PodId id, const k8s::Pod& pod) {
   }
   if (driver.executor.empty()) driver.executor = drivers_.Recall(driver.job);
   drivers_.Add(gang, {std::string(whose.namespace_), std::string(whose.group)}, std::move(driver));
+  for (Reservation* const each : reservations_.For(whose)) {
+    reservations_due_ = each->unsettled = true;  // it may have to be elsewhere, with the driver
+  }
   Touch(gang);
 }
 
@@ -228,11 +231,22 @@ bool Core::PlanExecutors(PodId id, Reservation& executors, GangPlan& plan) {
   return false;
 }
 
-std::optional<Confines> Core::DomainOfDriver(const Reservation& executors) {
-  if (!executors.made_for.valid()) return std::nullopt;
-  auto domains = DomainsFor(state_, {executors.made_for, {}, 0}, MakePlanner());
-  if (!domains || !domains->pinned || domains->all.empty()) return std::nullopt;
-  return std::move(domains->all.front());
+// The places of a gang that has to be together are together, and with its driver, which has yet to
+// find room there unless it runs.
+GangId Core::DrivenBy(const Reservation& reservation) const {
+  if (reservation.made_for.valid() || reservation.group.empty()) return reservation.made_for;
+  const auto gangs = drivers_.GangsOf({reservation.object.meta.namespace_, reservation.group});
+  return gangs.empty() ? GangId{} : *gangs.begin();
+}
+
+// A driver that is yet to start goes where they are held.
+void Core::KeepToReserved(GangId gang, GangDomains& domains) const {
+  for (const Reservation* const each : driven_.KeptFor(gang)) {
+    const std::vector<PodId> holds = each->holds();
+    if (each->stage() != ReservationStage::kHeld || holds.empty()) continue;
+    const Symbol there = state_.nodes().Label(state_.pod(holds[0]).node, domains.key);
+    std::erase_if(domains.all, [&](const Confines& domain) { return domain.value != there; });
+  }
 }
 
 // ---- after a start ----

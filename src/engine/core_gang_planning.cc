@@ -31,8 +31,9 @@ GangPlan Core::PlanNow(GangId gang, GangPlanner& planner) {
 GangPlan Core::PlanInParts(PodId id, GangId gang, Reservation* executors, GangPlanner& planner) {
   const std::vector<PodId>& ready = gangs_.Find(gang)->ready;
   const Aspirants who{gang, ready, NeededBy(gang)};
-  return PlanIn(DomainsFor(state_, who, planner), who,
-                [&] { return PlanBothHere(id, gang, executors, planner); });
+  std::optional<GangDomains> domains = DomainsFor(state_, who, planner);
+  if (domains) KeepToReserved(gang, *domains);
+  return PlanIn(domains, who, [&] { return PlanBothHere(id, gang, executors, planner); });
 }
 
 std::function<GangPlan()> Core::PlanHere(const Aspirants& who, GangPlanner& planner) {

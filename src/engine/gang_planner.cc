@@ -96,8 +96,8 @@ std::string WhyRefused(const cluster::State& state, cluster::GangId id, std::siz
   }
   // It may have as many as it needs in all, and too few of a role or in sub-groups.
   const bool of_all = there < static_cast<std::uint32_t>(gang.minimum);
-  const std::string has =
-      of_all ? fmt::format("{} of {} pods", there, gang.minimum) : FormatCount(there, "pod", "pods");
+  const std::string has = of_all ? fmt::format("{} of {} pods", there, gang.minimum)
+                                 : FormatCount(there, "pod", "pods");
   return fmt::format("pod group {} has {}, needs {} more at once{}{}, {}; for the next: {}{}", name,
                      has, needed, of_all ? "" : OfRoles(state, gang), where, fit, why, sure);
 }
