@@ -15,6 +15,18 @@ using cluster::GangId;
 using cluster::NodeRow;
 using cluster::PodId;
 
+namespace {
+
+// Whom it evicts in vain, because it fails before it is bound, comes back and would have to go
+// again: the pause in between doubles.
+Duration CooldownOf(const framework::GangPreemptionEntry& plugin, const WaitingGang& waiting) {
+  constexpr std::uint32_t kMostDoublings = 6;
+  const std::int64_t factor = std::int64_t{1} << std::min(waiting.failures, kMostDoublings);
+  return plugin.plugin->gang_preemption_args().cooldown * factor;
+}
+
+}  // namespace
+
 bool Core::MakesRoom(GangId id) const {
   if (evictions_.size() == 0) return false;
   const std::vector<PodId>& members = state_.gangs().Get(id).members;
@@ -49,8 +61,7 @@ bool Core::RoomIsComing(PodId id, const WaitingGang& waiting, Time now) {
 bool Core::MayMakeRoom(PodId id, const WaitingGang& waiting, Time now) {
   const auto& plugin = ProfileOf(id).gang_preemption;
   if (!plugin || RoomIsComing(id, waiting, now)) return false;
-  const Duration cooldown = plugin->plugin->gang_preemption_args().cooldown;
-  return !waiting.evicted_at || now >= *waiting.evicted_at + cooldown;
+  return !waiting.evicted_at || now >= *waiting.evicted_at + CooldownOf(*plugin, waiting);
 }
 
 // Nothing need happen for it until it may evict others again.
@@ -58,7 +69,7 @@ std::optional<Time> Core::WhenToRetry(PodId id, const WaitingGang& waiting, Time
   const auto& plugin = ProfileOf(id).gang_preemption;
   if (!plugin) return std::nullopt;
   constexpr Duration kMoment = Duration::Seconds(1);
-  const Duration cooldown = std::max(plugin->plugin->gang_preemption_args().cooldown, kMoment);
+  const Duration cooldown = std::max(CooldownOf(*plugin, waiting), kMoment);
   if (RoomIsComing(id, waiting, now)) return now + cooldown;
   const bool too_soon = waiting.evicted_at && now < *waiting.evicted_at + cooldown;
   return too_soon ? std::optional(*waiting.evicted_at + cooldown) : std::nullopt;

@@ -274,7 +274,6 @@ void Core::DecideGang(PodId id, GangId gang, Time now) {
   if (executors != nullptr) HoldExecutorPlaces(plan, *executors);
   SettleLoan(loan, plan.places, now);
   waiting.blocked = {};
-  waiting.evicted_at.reset();
   gangs_.SetTellReport(gang, std::nullopt);
   Depart(id, gang, plan, now);
 }
