@@ -270,6 +270,7 @@ class Core {
   [[nodiscard]] PodId WhoWaits(PodId id, GangId gang) const;
   Backfill::Places PlanFor(const Waiter& waiter);
   Backfill::Places PlanMembers(const Waiter& waiter, GangPlanner& planner);
+  Backfill::Places PlanDriver(const Waiter& waiter, GangPlanner& planner);
   std::string NobodyGoesFor(const Waiter& waiter);
   // Where the pod, for itself or for the gang that is being planned, delays nobody.
   Placement PlaceBeside(Detour& detour, PodId pod);
@@ -361,7 +362,6 @@ class Core {
   GangPlan PlanBothHere(PodId id, GangId gang, Reservation* executors, GangPlanner& planner);
   // False: there is no room for them, and none for the plan.
   bool PlanExecutors(PodId id, Reservation& executors, GangPlan& plan);
-  // Whose driver makes those it is for; invalid: nobody's.
   [[nodiscard]] GangId DrivenBy(const Reservation& reservation) const;
   void KeepToReserved(GangId gang, GangDomains& domains) const;
   // Those of drivers that run already, and were not started by us.

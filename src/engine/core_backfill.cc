@@ -47,7 +47,7 @@ void Core::SwitchOnBackfill() {
                               {requests.begin(), requests.end()});
            });
   };
-  doors.fits = [this](PodId pod, NodeRow row) { return placer_.Fits(ProfileOf(pod), pod, row); };
+  doors.fits = [this](PodId pod, NodeRow row) { return placer_.Fits(JudgeOf(pod), pod, row); };
   doors.find = [this](const Promise& promise) { return FindWaiter(promise.pod, promise.gang); };
   doors.waits = [this](const Promise& promise) {
     return WhoWaits(promise.pod, promise.gang).valid();
@@ -107,12 +107,24 @@ PodId Core::WhoWaits(PodId id, GangId gang) const {
 Backfill::Places Core::PlanFor(const Waiter& waiter) {
   if (waiter.gang.valid()) {
     GangPlanner planner = MakePlanner();
-    return PlanMembers(waiter, planner);
+    const bool in_parts =
+        waiter.members.size() < waiter.needed && driven_.MayStartInParts(waiter.gang);
+    return in_parts ? PlanDriver(waiter, planner) : PlanMembers(waiter, planner);
   }
   const Placement placement = placer_.PlaceInPlan(ProfileOf(waiter.pod), waiter.pod, {});
   if (!placement.node.valid()) return {};
   state_.Assume(waiter.pod, placement.node);
   return {{waiter.pod, placement.node}};
+}
+
+// With the places of those that it has yet to make, if they are known.
+Backfill::Places Core::PlanDriver(const Waiter& waiter, GangPlanner& planner) {
+  Reservation* executors = reservations_.Find(drivers_.Of(waiter.gang)->places);
+  const bool planned = executors != nullptr && executors->stage() == ReservationStage::kMakingRoom;
+  if (!planned) executors = nullptr;
+  const GangPlan plan = PlanInParts(waiter.pod, waiter.gang, executors, planner);
+  if (plan.places.empty()) return {};
+  return AllPlaces(state_, {waiter.pod, waiter.gang, true, executors, {}}, plan);
 }
 
 Backfill::Places Core::PlanMembers(const Waiter& waiter, GangPlanner& planner) {
@@ -210,9 +222,7 @@ GangPlan Core::PlanBeside(const GangTurn& turn, GangPlanner& planner, bool& held
   GangPlan plan = turn.plan(planner);
   if (plan.places.empty()) {
     state_.Commit(mark);
-    // With places for those that it has yet to make nobody knows when it could start.
-    const bool waits = !turn.in_parts && !plan.refusal.attempt.error;
-    if (waits) plan.refusal.message += PromiseText(waiter, now);
+    if (!plan.refusal.attempt.error) plan.refusal.message += PromiseText(waiter, now);
     return plan;
   }
   Passing passing = backfill_->MayStart(waiter, AllPlaces(state_, turn, plan), now);

@@ -119,7 +119,14 @@ Reservation* Core::MakeExecutorPlaces(GangId id, std::size_t count, Time since) 
                     known->places.size() == count &&
                     std::all_of(known->places.begin(), known->places.end(),
                                 [&](const auto& place) { return place.left == driver->executor; });
-  if (same) return known;
+  const Duration lasts =
+      profiles_[*reserving_].reservations->plugin->reservation_args().driver_hold;
+  if (same) {
+    // It is held from when it is, not from when that was first tried.
+    known->ends = since + lasts;
+    reservations_.Remind(known->ends);
+    return known;
+  }
   DropExecutorPlaces(id, since);  // of an earlier attempt
   const BeneficiaryNames whose = NamesOf(state_, id);
   k8s::ResourceReservation made;
@@ -129,8 +136,6 @@ Reservation* Core::MakeExecutorPlaces(GangId id, std::size_t count, Time since) 
   for (std::size_t i = 0; i < count; ++i) {
     made.places.push_back({fmt::format("{:05}", i), "", {}});
   }
-  const Duration lasts =
-      profiles_[*reserving_].reservations->plugin->reservation_args().driver_hold;
   Reservation& added = reservations_.Add(made, since, lasts, state_.resources());
   added.made_for = id;
   for (Reservation::Place& place : added.places) place.left = driver->executor;
@@ -177,7 +182,9 @@ void Core::HoldExecutorPlaces(const GangPlan& plan, Reservation& executors) {
 void Core::AwaitExecutorRoom(PodId id, GangId gang, Reservation& executors, const GangRoom& room,
                              Time now) {
   if (room.places.empty()) {
-    if (!RoomIsComing(id, *gangs_.Find(gang), now)) DropExecutorPlaces(gang, now);
+    const bool promised =
+        backfill_ != nullptr && ProfileOf(id).backfill && backfill_->HasPromise(WaiterOf(id, gang));
+    if (!promised && !RoomIsComing(id, *gangs_.Find(gang), now)) DropExecutorPlaces(gang, now);
     return;
   }
   const std::map<PodId, cluster::NodeRow> rows(room.places.begin(), room.places.end());

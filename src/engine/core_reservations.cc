@@ -255,11 +255,11 @@ void Core::SettleReservations(Time now) {
 
 void Core::SettleReservation(Reservation& reservation, bool moved, Time now) {
   if (reservation.over() || now < reservation.begins) return;
+  // They are planned together with their driver.
+  if (reservation.stage() == ReservationStage::kMakingRoom) return;
   if (now >= reservation.ends) {
     return EndReservation(reservation, ReservationStage::kExpired, now);
   }
-  // They are planned together with their driver.
-  if (reservation.stage() == ReservationStage::kMakingRoom) return;
   if (HasServed(reservation)) return EndReservation(reservation, ReservationStage::kUsed, now);
   const bool held = reservation.stage() == ReservationStage::kHeld;
   if (moved || reservation.unsettled || !held) HoldPlaces(reservation);
