@@ -26,6 +26,7 @@ CLAIMS = "/api/v1/namespaces/default/persistentvolumeclaims"
 VOLUMES = "/api/v1/persistentvolumes"
 CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
 APPS = "/apis/apps/v1/namespaces/default"
+GROUPS = "/apis/scheduling.k8s.io/v1alpha2/namespaces/default/podgroups"
 MERGE = "application/merge-patch+json"
 
 
@@ -64,6 +65,19 @@ def local_volume(name, node):
         "capacity": {"storage": "10Gi"}, "accessModes": ["ReadWriteOnce"],
         "storageClassName": "local", "local": {"path": f"/disks/{name}"},
         "nodeAffinity": {"required": {"nodeSelectorTerms": terms}}}}
+
+
+def pod_group(name, minimum, **more):
+    return {"metadata": {"name": name},
+            "spec": {"schedulingPolicy": {"gang": {"minCount": minimum}}, **more}}
+
+
+def pod(name, requests, **more):
+    """Of the profile that knows gangs, with a label of its name without the number."""
+    container = {"name": "c", "image": "registry.example/c",
+                 "resources": {"requests": requests, "limits": requests}}
+    return {"metadata": {"name": name, "labels": {"app": name.partition("-")[0]}},
+            "spec": {"schedulerName": "kubenexus-scheduler", "containers": [container], **more}}
 
 
 def has_condition(of, kind):
@@ -238,25 +252,38 @@ class RunningCluster(unittest.TestCase):
         self.api.request("DELETE", f"{NODES}/gpu-0011")
         self.api.wait_for(NODES, lambda got: len(got["items"]) == 10)
 
+    def create_members(self, group, count, requests):
+        for number in range(count):
+            self.api.create(PODS, pod(f"{group}-{number}", requests,
+                                      schedulingGroup={"podGroupName": group}))
+
     def test_a_gang_is_kept_in_the_domain_that_its_object_names(self):
-        group = {"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup",
-                 "metadata": {"name": "near"},
-                 "spec": {"schedulingPolicy": {"gang": {"minCount": 2}},
-                          "schedulingConstraints": {"topology": [{"key": "rack"}]}}}
-        made = self.api.create(
-            "/apis/scheduling.k8s.io/v1alpha2/namespaces/default/podgroups", group)
-        self.assertEqual(made["spec"]["schedulingConstraints"]["topology"], [{"key": "rack"}])
-        for name in ("near-1", "near-2"):
-            self.api.create(PODS, {
-                "metadata": {"name": name, "labels": {"app": "near"}},
-                "spec": {"schedulerName": "kubenexus-scheduler",
-                         "schedulingGroup": {"podGroupName": "near"},
-                         "containers": [{"name": "c", "image": "registry.example/c",
-                                         "resources": {"requests": {"cpu": "1"}}}]}})
+        constraints = {"topology": [{"key": "rack"}]}
+        made = self.api.create(GROUPS, pod_group("near", 2, schedulingConstraints=constraints))
+        self.assertEqual(made["spec"]["schedulingConstraints"], constraints)
+        self.create_members("near", 2, {"cpu": "1"})
         self.wait_for_running("app%3Dnear", 2)
         racks = {self.api.get(f"{NODES}/{node}")["metadata"]["labels"]["rack"]
                  for node in self.places("app%3Dnear").values()}
         self.assertEqual(len(racks), 1)
+
+    def wait_until_gone_from(self, path, name):
+        self.api.wait_for(path, lambda got: name not in {
+            each["metadata"]["name"] for each in got["items"]})
+
+    def test_a_pod_group_that_is_deleted_goes_with_its_last_pod(self):
+        self.api.create(GROUPS, pod_group("empty", 2))
+        self.api.request("DELETE", f"{GROUPS}/empty")
+        self.wait_until_gone_from(GROUPS, "empty")
+        self.api.create(GROUPS, pod_group("used", 2))
+        self.create_members("used", 2, {"cpu": "1"})
+        self.wait_for_running("app%3Dused", 2)
+        self.api.request("DELETE", f"{GROUPS}/used")
+        self.api.request("DELETE", f"{PODS}/used-0")
+        self.wait_until_gone_from(PODS, "used-0")
+        self.assertIn("deletionTimestamp", self.api.get(f"{GROUPS}/used")["metadata"])
+        self.api.request("DELETE", f"{PODS}/used-1")
+        self.wait_until_gone_from(GROUPS, "used")
 
     def test_room_can_be_reserved(self):
         path = ("/apis/scheduling.kubenexus.io/v1alpha1/namespaces/default/resourcereservations")

@@ -32,11 +32,13 @@ SCHEDULER_CONFIGURATION = pathlib.Path(__file__).with_name("scheduler.yaml")
 EXAMPLES = "examples/cluster"
 NODES = "/api/v1/nodes"
 CANARY = "/api/v1/namespaces/kube-system/pods"
+GATES = "GenericWorkload=true,GangScheduling=true,TopologyAwareWorkloadScheduling=true"
 CONTROL_PLANE_FLAGS = (
     "--without=kube-scheduler",
     "--kube-apiserver-flag=--runtime-config=scheduling.k8s.io/v1alpha2=true",
-    "--kube-apiserver-flag=--feature-gates="
-    "GenericWorkload=true,GangScheduling=true,TopologyAwareWorkloadScheduling=true",
+    f"--kube-apiserver-flag=--feature-gates={GATES}",
+    # The API server puts a finalizer on PodGroups, which only a controller takes away.
+    f"--kube-controller-manager-flag=--feature-gates={GATES}",
     # Otherwise a Deployment gets 20 pods a second.
     "--kube-controller-manager-flag=--kube-api-qps=1000",
     "--kube-controller-manager-flag=--kube-api-burst=1000",
