@@ -27,6 +27,7 @@ VOLUMES = "/api/v1/persistentvolumes"
 CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
 APPS = "/apis/apps/v1/namespaces/default"
 GROUPS = "/apis/scheduling.k8s.io/v1alpha2/namespaces/default/podgroups"
+PRIORITIES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 MERGE = "application/merge-patch+json"
 
 
@@ -284,6 +285,22 @@ class RunningCluster(unittest.TestCase):
         self.assertIn("deletionTimestamp", self.api.get(f"{GROUPS}/used")["metadata"])
         self.api.request("DELETE", f"{PODS}/used-1")
         self.wait_until_gone_from(GROUPS, "used")
+
+    def test_a_pod_group_goes_as_a_whole_where_it_says_so(self):
+        for number in (6, 7, 8):
+            path = f"{NODES}/gpu-{number:04}"
+            self.api.request("PATCH", f"{path}/status",
+                             {"status": {"capacity": {"example.com/port": "1"}}}, MERGE)
+            self.api.wait_for(path, lambda got: "example.com/port" in got["status"]["allocatable"])
+        self.api.create(PRIORITIES, {"metadata": {"name": "urgent"}, "value": 1000})
+        self.api.create(GROUPS, pod_group("whole", 2, disruptionMode="PodGroup"))
+        self.assertEqual(self.api.get(f"{GROUPS}/whole")["spec"]["disruptionMode"], "PodGroup")
+        port = {"example.com/port": "1"}
+        self.create_members("whole", 3, port)
+        self.wait_for_running("app%3Dwhole", 3)
+        self.api.create(PODS, pod("urgent", port, priorityClassName="urgent"))
+        self.wait_for_running("app%3Durgent", 1)
+        self.api.wait_for(f"{PODS}?labelSelector=app%3Dwhole", lambda got: not got["items"])
 
     def test_room_can_be_reserved(self):
         path = ("/apis/scheduling.kubenexus.io/v1alpha1/namespaces/default/resourcereservations")

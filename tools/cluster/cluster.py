@@ -32,7 +32,8 @@ SCHEDULER_CONFIGURATION = pathlib.Path(__file__).with_name("scheduler.yaml")
 EXAMPLES = "examples/cluster"
 NODES = "/api/v1/nodes"
 CANARY = "/api/v1/namespaces/kube-system/pods"
-GATES = "GenericWorkload=true,GangScheduling=true,TopologyAwareWorkloadScheduling=true"
+GATES = ("GenericWorkload=true,GangScheduling=true,TopologyAwareWorkloadScheduling=true,"
+         "WorkloadAwarePreemption=true")
 CONTROL_PLANE_FLAGS = (
     "--without=kube-scheduler",
     "--kube-apiserver-flag=--runtime-config=scheduling.k8s.io/v1alpha2=true",
