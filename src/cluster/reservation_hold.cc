@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::string_view kNameField = "metadata.name";
 
+}  // namespace
+
 k8s::ResourceList ToResourceList(const ResourceVector& amounts, const ResourceNames& names) {
   k8s::ResourceList list;
   for (const ResourceAmount& entry : amounts) {
@@ -21,8 +23,6 @@ k8s::ResourceList ToResourceList(const ResourceVector& amounts, const ResourceNa
             [](const auto& a, const auto& b) { return a.first < b.first; });
   return list;
 }
-
-}  // namespace
 
 k8s::Pod MakeHold(const HoldShape& shape, const ResourceVector& amounts,
                   const ResourceNames& names) {

@@ -23,6 +23,10 @@ struct HoldShape {
   k8s::PodSpec like = {};  // where such pods may go; what they ask for does not count
 };
 
+// Amounts as objects write them.
+[[nodiscard]] k8s::ResourceList ToResourceList(const ResourceVector& amounts,
+                                               const ResourceNames& names);
+
 // A pod that asks for `amounts`. It is in no namespace and has no labels, so that nobody who speaks
 // of pods means it, and is more important than any pod, so that it is nobody's victim.
 [[nodiscard]] k8s::Pod MakeHold(const HoldShape& shape, const ResourceVector& amounts,
