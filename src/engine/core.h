@@ -202,8 +202,8 @@ class Core {
                                    std::vector<std::pair<PodId, std::size_t>>& by_kind,
                                    Symbol together = {}, bool with_others = false);
   [[nodiscard]] GangPlanner MakePlanner(GangPlanner::Place place = {});
-  // core_gang_planning.cc: places for it as things stand; without, whether there are none.
-  GangPlan PlanNow(GangId gang, GangPlanner& planner);
+  // core_gang_planning.cc: places for so many of it as things stand, or whether there are none.
+  GangPlan PlanNow(GangId gang, GangPlanner& planner, std::optional<std::size_t> needed = {});
   // For those that are there, and places for the others, unless nullptr.
   GangPlan PlanInParts(PodId id, GangId gang, Reservation* executors, GangPlanner& planner);
   // What plans it where it is asked, which is anywhere or in one domain after the other.

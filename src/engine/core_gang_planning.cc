@@ -19,8 +19,8 @@ constexpr std::size_t kMostSearched = 64;
 
 }  // namespace
 
-GangPlan Core::PlanNow(GangId gang, GangPlanner& planner) {
-  const Aspirants who{gang, gangs_.Find(gang)->ready, NeededBy(gang)};
+GangPlan Core::PlanNow(GangId gang, GangPlanner& planner, std::optional<std::size_t> needed) {
+  const Aspirants who{gang, gangs_.Find(gang)->ready, needed.value_or(NeededBy(gang))};
   const std::optional<GangDomains> domains = DomainsFor(state_, who, planner);
   GangPlan plan = PlanIn(domains, who, PlanHere(who, planner));
   if (!plan.places.empty()) return plan;

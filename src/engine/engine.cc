@@ -24,8 +24,8 @@ const ReservationBook& Engine::reservations() const { return core_->reservations
 PodStanding Engine::Standing(std::string_view uid) const { return core_->Standing(uid); }
 bool Engine::IsWanted(ActionId binding) const { return core_->IsWanted(binding); }
 std::optional<Inquiry> Engine::Inquire(std::string_view uid) { return core_->Inquire(uid); }
-std::optional<GangInquiry> Engine::InquireGang(std::string_view uid) {
-  return Inquirer(*core_).OfGang(uid);
+std::optional<GangInquiry> Engine::InquireGang(std::string_view uid, GangQuestion question) {
+  return Inquirer(*core_).OfGang(uid, question);
 }
 std::optional<PodInquiry> Engine::InquirePod(std::string_view uid) {
   return Inquirer(*core_).OfPod(uid);

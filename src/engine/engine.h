@@ -75,7 +75,8 @@ class Engine {
   [[nodiscard]] std::optional<PodInquiry> InquirePod(std::string_view uid);
   // Why the gang of a waiting pod of ours waits, and what would help it; decides and changes
   // nothing. nullopt: the pod is in none, or nobody of it could start.
-  [[nodiscard]] std::optional<GangInquiry> InquireGang(std::string_view uid);
+  [[nodiscard]] std::optional<GangInquiry> InquireGang(std::string_view uid,
+                                                       GangQuestion question = GangQuestion::kWhy);
   // Everything the core keeps counted, recounted: the state, the queue, and that every pod of ours
   // is bound, queued or waiting for a named reason. The first difference, or nothing.
   [[nodiscard]] std::optional<std::string> Verify() const;

@@ -1,15 +1,20 @@
 #include "engine/gang_help.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "engine/importance.h"
+#include "engine/kind_room.h"
+#include "engine/node_copies.h"
 #include "k8s/names.h"
 
 namespace knx::engine {
 
 using cluster::NodeRow;
 using cluster::PodId;
+using cluster::ResourceAmount;
+using cluster::ResourceId;
 
 namespace {
 
@@ -21,136 +26,228 @@ constexpr std::size_t kMostMissing = 100;
 constexpr std::size_t kMostRows = 64;
 constexpr std::size_t kMostPods = 32;
 
-// As those of a DaemonSet do, of which a new node would have one, too.
-bool NamesItsNode(const k8s::PodSpec& spec) {
-  if (!spec.node_affinity || !spec.node_affinity->required) return false;
-  const auto& terms = spec.node_affinity->required->terms;
-  return std::any_of(terms.begin(), terms.end(),
-                     [](const auto& term) { return !term.match_fields.empty(); });
-}
-
 }  // namespace
 
-GangHelp GangHelpFinder::Find(std::span<const PodId> members, std::size_t needed,
-                              const GangCount& count, std::span<const cluster::ResourceId> scarce) {
-  members_ = planner_.LargestFirst(members);
-  needed_ = needed;
-  scarce_ = scarce.empty() ? std::nullopt : std::optional(scarce.front());
-  open_.clear();
-  for (const GangCount::Kind& kind : count.kinds()) {
-    open_.insert(open_.end(), kind.room.open.begin(), kind.room.open.end());
-  }
-  std::sort(open_.begin(), open_.end());
-  state_.RefreshRanks();
-  GangHelp help;
-  if (NodesStandForOthers(count)) FindNodes(help);
-  help.pods = FindPods();
-  return help;
+StartTrials::StartTrials(Try attempt, std::size_t members, std::size_t nodes)
+    : attempt_(std::move(attempt)), of_one_(kOfOne + members * nodes) {}
+
+bool StartTrials::Start() {
+  if (spent()) return false;
+  const Tried tried = attempt_();
+  ++tried_;
+  work_ += of_one_ + tried.evaluations * kOfEvaluation;
+  return tried.starts;
 }
 
 // ---- more nodes ----
 
-// Not where its pods, which are taken off, are in a domain with those of the new ones, and that
-// makes a difference. Members that share no node with each other do not share a new one either.
-bool GangHelpFinder::NodesStandForOthers(const GangCount& count) const {
-  const Symbol hostname = state_.words().Find(k8s::names::kHostname);
-  return std::all_of(count.kinds().begin(), count.kinds().end(), [&](const auto& kind) {
-    const std::vector<Symbol>& apart = kind.room.apart;
-    const bool by_node =
-        std::all_of(apart.begin(), apart.end(), [hostname](Symbol key) { return key == hostname; });
-    return kind.room.of_nodes_alone || (kind.room.rejections_last && by_node);
-  });
+bool GangHelpFinder::HelpsMore(NodeRow like, std::size_t count,
+                               std::span<const ResourceAmount> at_least) {
+  if (trials_.spent()) return false;
+  const NodeCopies copies(state_, like, count, at_least);
+  return trials_.Start();
 }
 
-void GangHelpFinder::FindNodes(GangHelp& help) {
-  std::size_t fewer_than = kMostNodes;
-  for (const NodeRow row : OneOfEachShape()) {
-    const auto count = CountNodesLike(row, fewer_than);
-    if (!count) continue;
-    help.like = row;
-    help.nodes = fewer_than = *count;
+MoreNodes GangHelpFinder::FindNodes(const Waiting& waiting, std::span<const NodeRow> near) {
+  // Where so many are missing that a node makes no difference, one is not tried with each shape.
+  constexpr std::size_t kMany = 16;
+  const std::vector<NodeRow> shapes = OneOfEachShape(near);
+  std::map<NodeRow, std::size_t> guesses;
+  for (const NodeRow like : shapes) {
+    guesses[like] = Guess(like, waiting);
+    if (guesses[like] < kMany && HelpsMore(like, 1)) return {like, 1};
   }
+  MoreNodes best;
+  std::size_t most = std::min(waiting.members.size(), kMostNodes);
+  for (const NodeRow like : shapes) {
+    const auto count = FewestLike(like, guesses[like], most);
+    if (!count) continue;
+    best = {like, *count};
+    most = *count - 1;
+  }
+  return best;
 }
 
-std::vector<NodeRow> GangHelpFinder::OneOfEachShape() const {
+std::vector<NodeRow> GangHelpFinder::OneOfEachShape(std::span<const NodeRow> near) const {
   const Symbol hostname = state_.words().Find(k8s::names::kHostname);
   struct Shape {
     cluster::NodeFacts facts;
     NodeRow first;
     std::size_t nodes = 0;
+    bool near = false;
   };
   std::vector<Shape> shapes;
+  // Those that are looked at come first here, too: there may be one for each of many racks.
+  std::vector<NodeRow> rows(near.begin(), near.end());
+  const std::set<NodeRow> close(near.begin(), near.end());
+  state_.RefreshRanks();
+  std::sort(rows.begin(), rows.end(), [this](NodeRow a, NodeRow b) {
+    return state_.nodes().rank(a) < state_.nodes().rank(b);
+  });
   for (const NodeRow row : state_.nodes().by_name()) {
-    if (!state_.nodes().has_node(row)) continue;
+    if (state_.nodes().has_node(row) && !close.contains(row)) rows.push_back(row);
+  }
+  for (const NodeRow row : rows) {
     cluster::NodeFacts facts = state_.nodes().facts(row);
     std::erase_if(facts.labels, [&](const auto& label) { return label.first == hostname; });
     facts.images.clear();
     auto known = std::find_if(shapes.begin(), shapes.end(),
                               [&](const Shape& shape) { return shape.facts == facts; });
     if (known == shapes.end() && shapes.size() == kMostShapes) continue;
-    if (known == shapes.end()) known = shapes.insert(known, {std::move(facts), row});
+    if (known == shapes.end()) {
+      known = shapes.insert(known, {std::move(facts), row, 0, close.contains(row)});
+    }
     ++known->nodes;
   }
   // What there is most of is what most likely can be had.
-  std::stable_sort(shapes.begin(), shapes.end(),
-                   [](const Shape& a, const Shape& b) { return a.nodes > b.nodes; });
-  std::vector<NodeRow> rows;
-  for (const Shape& shape : shapes) rows.push_back(shape.first);
-  return rows;
+  std::stable_sort(shapes.begin(), shapes.end(), [](const Shape& a, const Shape& b) {
+    return a.near != b.near ? a.near : a.nodes > b.nodes;
+  });
+  std::vector<NodeRow> out;
+  for (const Shape& shape : shapes) out.push_back(shape.first);
+  return out;
 }
 
-// A node that is there is emptied and filled with members again and again: each time it is another
-// new one. What is taken off it would still be there, in the same zone or with the same volume, and
-// must not be what kept members away.
-std::optional<std::size_t> GangHelpFinder::CountNodesLike(NodeRow row, std::size_t fewer_than) {
+std::size_t GangHelpFinder::Guess(NodeRow like, const Waiting& waiting) {
+  const NodeCopies copies(state_, like, 1);
   const auto mark = state_.Mark();
-  GangPlan plan;
-  std::vector<PodId> without = members_;
-  planner_.Fill(without, plan, needed_);
-  std::size_t nodes = 0, placed = plan.places.size();
-  std::erase_if(without, [&](PodId pod) { return !doors_.fits_beside(pod, row); });
-  while (placed < needed_ && nodes + 1 < fewer_than) {
-    Empty(row);
-    const std::size_t before = placed;
-    std::set<cluster::ClassId> hopeless;
-    std::erase_if(without, [&](PodId pod) {
-      const cluster::ClassId kind = state_.pod(pod).pod_class;
-      if (placed >= needed_ || hopeless.contains(kind)) return false;
-      if (!doors_.fits(pod, row)) {
-        hopeless.insert(kind);
-        return false;
-      }
-      state_.Assume(pod, row);
-      ++placed;
-      return true;
-    });
-    if (placed == before) break;
-    ++nodes;
+  std::size_t on_one = 0;
+  std::set<cluster::ClassId> hopeless;
+  for (const PodId pod : waiting.members) {
+    const cluster::ClassId kind = state_.pod(pod).pod_class;
+    if (hopeless.contains(kind)) continue;
+    if (!doors_.fits(pod, copies.rows()[0])) {
+      hopeless.insert(kind);
+      continue;
+    }
+    state_.Assume(pod, copies.rows()[0]);
+    ++on_one;
   }
   state_.Rollback(mark);
-  return placed >= needed_ && nodes > 0 ? std::optional(nodes) : std::nullopt;
+  const std::size_t missing = waiting.needed - std::min(waiting.needed, waiting.fitting);
+  return on_one == 0 ? missing : (missing + on_one - 1) / on_one;
 }
 
-void GangHelpFinder::Empty(NodeRow row) {
-  const std::vector<PodId> pods(state_.nodes().pods(row).begin(), state_.nodes().pods(row).end());
-  for (const PodId pod : pods) {
-    if (!NamesItsNode(state_.class_of(pod).spec)) state_.Displace(pod);
+std::optional<std::size_t> GangHelpFinder::FewestLike(NodeRow like, std::size_t guess,
+                                                      std::size_t most) {
+  if (most < 2) return std::nullopt;
+  std::size_t too_few = 1, enough = std::clamp<std::size_t>(guess, 2, most);
+  if (!HelpsMore(like, enough)) {
+    if (enough == most || !HelpsMore(like, most)) return std::nullopt;
+    too_few = std::exchange(enough, most);
+  } else if (enough - too_few > 1) {
+    // It is a good guess more often than not.
+    if (!HelpsMore(like, enough - 1)) return enough;
+    --enough;
   }
+  while (enough - too_few > 1) {
+    const std::size_t middle = too_few + (enough - too_few) / 2;
+    (HelpsMore(like, middle) ? enough : too_few) = middle;
+  }
+  return enough;
+}
+
+// ---- larger nodes ----
+
+std::vector<GangHelpFinder::Beyond> GangHelpFinder::BeyondAll(const Waiting& waiting) const {
+  std::map<ResourceId, std::set<std::int64_t>> asked;
+  for (const PodId pod : waiting.members) {
+    for (const ResourceAmount& entry : state_.class_of(pod).requests) {
+      asked[entry.id].insert(entry.amount);
+    }
+  }
+  std::vector<Beyond> beyond;
+  for (const auto& [id, amounts] : asked) {
+    std::int64_t most = 0;
+    const cluster::Column& column = state_.nodes().allocatable(id);
+    state_.nodes().present().ForEach(
+        [&](std::uint32_t row) { most = std::max(most, column[NodeRow{row}]); });
+    std::vector<std::int64_t> larger(amounts.upper_bound(most), amounts.end());
+    std::reverse(larger.begin(), larger.end());
+    if (!larger.empty()) beyond.push_back({id, std::move(larger), most});
+  }
+  return beyond;
+}
+
+std::vector<GangHelpFinder::Larger> GangHelpFinder::FindLargerNodes(const Waiting& waiting,
+                                                                    std::span<const NodeRow> near) {
+  const std::vector<Beyond> beyond = BeyondAll(waiting);
+  if (beyond.empty()) return {};
+  const std::size_t count = std::min(waiting.members.size(), kMostNodes);
+  cluster::ResourceVector has;
+  for (const Beyond& one : beyond) has.push_back({one.id, one.asked.front()});
+  const std::vector<NodeRow> shapes = OneOfEachShape(near);
+  const auto like = std::find_if(shapes.begin(), shapes.end(),
+                                 [&](NodeRow row) { return HelpsMore(row, count, has); });
+  if (like == shapes.end()) return {};
+  std::vector<Larger> larger;
+  for (std::size_t i = 0; i < beyond.size(); ++i) {
+    // Less of it, or none, where those who ask for it could be done without.
+    std::int64_t& amount = has[i].amount;
+    for (std::size_t next = 1; next <= beyond[i].asked.size(); ++next) {
+      const bool some = next < beyond[i].asked.size();
+      const std::int64_t before = std::exchange(amount, some ? beyond[i].asked[next] : 0);
+      if (HelpsMore(*like, count, has)) continue;
+      amount = before;
+      break;
+    }
+    if (amount > 0) larger.push_back({beyond[i].id, amount, beyond[i].most});
+  }
+  return larger;
 }
 
 // ---- fewer pods ----
 
-GangHelpFinder::Way GangHelpFinder::FindPods() {
+std::vector<PodId> GangHelpFinder::FindPods(const Where& where, std::span<const Order> orders,
+                                            GangPlanner& planner) {
+  state_.RefreshRanks();
+  members_.clear();
+  for (const Order& order : orders) members_.insert(order.members.begin(), order.members.end());
+  Way fewest;
+  for (const Order& order : orders) {
+    Way gone = ClearForMembers(where, order, planner);
+    if (gone.empty() || !HelpsWithout(gone)) continue;
+    gone = WithoutVain(std::move(gone));
+    if (fewest.empty() || gone.size() < fewest.size()) fewest = std::move(gone);
+  }
+  return fewest.empty() ? WithoutVain(ClearNodes(where)) : fewest;
+}
+
+bool GangHelpFinder::HelpsWithout(const Way& gone) {
+  const auto mark = state_.Mark();
+  for (const PodId pod : gone) state_.Displace(pod);
+  const bool starts = trials_.Start();
+  state_.Rollback(mark);
+  return starts;
+}
+
+// Some of them may have gone in vain; of them all it is known that it starts without.
+GangHelpFinder::Way GangHelpFinder::WithoutVain(Way gone) {
+  if (gone.size() < 2) return gone;
+  for (std::size_t i = 0; i < gone.size() && !trials_.spent();) {
+    Way fewer = gone;
+    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+    if (HelpsWithout(fewer)) {
+      gone = std::move(fewer);
+    } else {
+      ++i;
+    }
+  }
+  return gone;
+}
+
+GangHelpFinder::Way GangHelpFinder::ClearForMembers(const Where& where, const Order& order,
+                                                    GangPlanner& planner) {
   const auto mark = state_.Mark();
   GangPlan plan;
-  std::vector<PodId> without = members_;
-  planner_.Fill(without, plan, needed_);
+  std::vector<PodId> without = order.members;
+  planner.Fill(without, plan, order.needed);
   std::size_t placed = plan.places.size();
   Way gone;
-  if (needed_ - placed > kMostMissing) without.clear();
+  if (order.needed - std::min(order.needed, placed) > kMostMissing) without.clear();
   for (const PodId member : without) {
-    if (placed >= needed_) break;
-    const auto [row, pods] = ClearFor(member);
+    if (placed >= order.needed) break;
+    const auto [row, pods] = ClearFor(where, member);
     if (!row.valid()) continue;
     for (const PodId pod : pods) state_.Displace(pod);
     gone.insert(gone.end(), pods.begin(), pods.end());
@@ -158,14 +255,39 @@ GangHelpFinder::Way GangHelpFinder::FindPods() {
     ++placed;
   }
   state_.Rollback(mark);
-  return placed >= needed_ ? gone : Way{};
+  return placed >= order.needed ? gone : Way{};
 }
 
-std::pair<NodeRow, GangHelpFinder::Way> GangHelpFinder::ClearFor(PodId member) {
+// Who the members are that start is left to the plan: a node alone that is in question, or all of
+// them.
+GangHelpFinder::Way GangHelpFinder::ClearNodes(const Where& where) {
+  constexpr std::size_t kMostAlone = 16;
+  std::vector<Way> by_node;
+  for (const NodeRow row : NearlyFree(where, 0)) {
+    Way pods = MayEndOn(row);
+    if (!pods.empty() && pods.size() <= kMostPods) by_node.push_back(std::move(pods));
+  }
+  Way best, all;
+  for (std::size_t i = 0; i < by_node.size(); ++i) {
+    all.insert(all.end(), by_node[i].begin(), by_node[i].end());
+    const bool fewer = best.empty() || by_node[i].size() < best.size();
+    if (i < kMostAlone && fewer && HelpsWithout(by_node[i])) best = by_node[i];
+  }
+  if (!best.empty() || all.empty() || !HelpsWithout(all)) return best;
+  for (const Way& pods : by_node) {
+    Way fewer = all;
+    std::erase_if(
+        fewer, [&](PodId pod) { return std::find(pods.begin(), pods.end(), pod) != pods.end(); });
+    if (HelpsWithout(fewer)) all = std::move(fewer);
+  }
+  return all;
+}
+
+std::pair<NodeRow, GangHelpFinder::Way> GangHelpFinder::ClearFor(const Where& where, PodId member) {
   std::pair<NodeRow, Way> best;
   std::size_t fewer_than = kMostPods + 1;
-  for (const NodeRow row : NearlyFree(member)) {
-    auto way = InTheWayOf(member, row, fewer_than);
+  for (const NodeRow row : NearlyFree(where, ScarceOf(where, member))) {
+    auto way = InTheWayOf(where, member, row, fewer_than);
     if (!way) continue;
     fewer_than = way->size();
     best = {row, *std::move(way)};
@@ -175,16 +297,15 @@ std::pair<NodeRow, GangHelpFinder::Way> GangHelpFinder::ClearFor(PodId member) {
 
 // The nodes that lack least of what is scarce, among those that have enough of it altogether; those
 // first that nothing else speaks against.
-std::vector<NodeRow> GangHelpFinder::NearlyFree(PodId member) const {
-  const std::int64_t wanted = ScarceOf(member);
+std::vector<NodeRow> GangHelpFinder::NearlyFree(const Where& where, std::int64_t wanted) const {
   using Lack = std::pair<bool, std::int64_t>;
   std::vector<std::pair<Lack, NodeRow>> rows;
   for (const NodeRow row : state_.nodes().by_name()) {
-    if (!state_.nodes().has_node(row)) continue;
-    const std::int64_t free = scarce_ ? FreeOn(state_, row, *scarce_) : 0;
-    const std::int64_t all = scarce_ ? state_.nodes().allocatable(*scarce_)[row] : 0;
+    if (!state_.nodes().has_node(row) || !where.uses(row)) continue;
+    const std::int64_t free = where.scarce ? FreeOn(state_, row, *where.scarce) : 0;
+    const std::int64_t all = where.scarce ? state_.nodes().allocatable(*where.scarce)[row] : 0;
     if (all < wanted) continue;
-    const bool closed = !std::binary_search(open_.begin(), open_.end(), row);
+    const bool closed = !std::binary_search(where.open.begin(), where.open.end(), row);
     rows.emplace_back(Lack(closed, std::max(wanted - free, std::int64_t{0})), row);
   }
   std::stable_sort(rows.begin(), rows.end(),
@@ -195,13 +316,12 @@ std::vector<NodeRow> GangHelpFinder::NearlyFree(PodId member) const {
   return out;
 }
 
-std::optional<GangHelpFinder::Way> GangHelpFinder::InTheWayOf(PodId member, NodeRow row,
-                                                              std::size_t fewer_than) {
-  Way pods(state_.nodes().pods(row).begin(), state_.nodes().pods(row).end());
-  std::erase_if(pods, [this](PodId pod) { return !MayEnd(pod); });
+std::optional<GangHelpFinder::Way> GangHelpFinder::InTheWayOf(const Where& where, PodId member,
+                                                              NodeRow row, std::size_t fewer_than) {
+  Way pods = MayEndOn(row);
   // Those that take most of what is scarce, and of equals the least important.
-  std::sort(pods.begin(), pods.end(), [this](PodId a, PodId b) {
-    const std::int64_t of_a = ScarceOf(a), of_b = ScarceOf(b);
+  std::sort(pods.begin(), pods.end(), [&](PodId a, PodId b) {
+    const std::int64_t of_a = ScarceOf(where, a), of_b = ScarceOf(where, b);
     return of_a != of_b ? of_a > of_b : MoreImportant(state_, b, a);
   });
   const auto mark = state_.Mark();
@@ -224,16 +344,21 @@ std::optional<GangHelpFinder::Way> GangHelpFinder::InTheWayOf(PodId member, Node
   return fits ? std::optional(gone) : std::nullopt;
 }
 
-bool GangHelpFinder::MayEnd(PodId pod) const {
-  const cluster::GangId gang = state_.gang_of(members_.front());
-  const bool member = std::find(members_.begin(), members_.end(), pod) != members_.end() ||
-                      (gang.valid() && state_.gang_of(pod) == gang);
-  return !member && state_.pod(pod).priority < kSystemCritical && !doors_.is_replaced(pod) &&
-         !NamesItsNode(state_.class_of(pod).spec);
+std::vector<PodId> GangHelpFinder::MayEndOn(NodeRow row) const {
+  Way pods(state_.nodes().pods(row).begin(), state_.nodes().pods(row).end());
+  std::erase_if(pods, [this](PodId pod) { return !MayEnd(pod); });
+  return pods;
 }
 
-std::int64_t GangHelpFinder::ScarceOf(PodId pod) const {
-  return scarce_ ? cluster::AmountOf(state_.class_of(pod).requests, *scarce_) : 0;
+bool GangHelpFinder::MayEnd(PodId pod) const {
+  const cluster::GangId gang = state_.gang_of(*members_.begin());
+  const bool member = members_.contains(pod) || (gang.valid() && state_.gang_of(pod) == gang);
+  return !member && state_.pod(pod).priority < kSystemCritical && !doors_.is_replaced(pod) &&
+         !BelongsToItsNode(state_.class_of(pod).spec);
+}
+
+std::int64_t GangHelpFinder::ScarceOf(const Where& where, PodId pod) const {
+  return where.scarce ? cluster::AmountOf(state_.class_of(pod).requests, *where.scarce) : 0;
 }
 
 }  // namespace knx::engine

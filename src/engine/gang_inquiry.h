@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@
 
 namespace knx::engine {
 
+// What is asked: whether it could start now, or also why not, and what would help.
+enum class GangQuestion : std::uint8_t { kWhether, kWhy };
+
 struct GangInquiry : Wait {
   std::string name;         // "default/train"
   std::string message;      // as its members say it, or would if they were asked now
@@ -18,8 +22,11 @@ struct GangInquiry : Wait {
   std::size_t placed = 0;   // members that have a place, or have done their work
   std::size_t ready = 0;    // that wait and could be placed
   std::size_t needed = 0;   // that would have to be placed at once
-  std::size_t fitting = 0;  // that find a place when each is given the best one
-  bool complete = false;    // enough members are there; without, nothing below is known
+  std::size_t fitting = 0;  // that find a place at once
+  // So many would start if no more were needed, fewer than are; 0: nobody, or it is not their
+  // number that decides.
+  std::size_t startable = 0;
+  bool complete = false;  // enough members are there; without, nothing below is known
   // Its driver has yet to make the others, whose places must be there, too: likewise.
   bool awaits_executors = false;
   GangAnswer answer = GangAnswer::kNotFound;

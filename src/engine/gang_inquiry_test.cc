@@ -133,6 +133,71 @@ TEST_F(GangInquiryTest, PodsThatEveryNodeHasAreNotInTheWay) {
   EXPECT_EQ(inquiry.nodes, 1U) << "with an agent of its own, there is room for one member";
 }
 
+TEST_F(GangInquiryTest, OneMoreNodeHelpsAGangWithSubGroupsThatHasMoreMembersThanItNeeds) {
+  Node("n0", "2");
+  const std::string ours = "pod-group.scheduling.kubenexus.io/";
+  for (int i = 0; i < 5; ++i) {
+    harness_.Pod(Member(i, 2, i == 0 ? "2" : "1")
+                     .Label(ours + "sub-group", i < 3 ? "a" : "b")
+                     .Label(ours + "sub-group-min-available", "2")
+                     .Label(ours + "min-sub-groups", "2"));
+  }
+  const GangInquiry inquiry = Ask();
+  EXPECT_EQ(inquiry.needed, 4U);
+  EXPECT_EQ(inquiry.nodes, 1U);
+  EXPECT_EQ(inquiry.like, "n0");
+}
+
+TEST_F(GangInquiryTest, MoreNodesHelpAGangWithRolesThatHasMoreMembersThanItNeeds) {
+  Node("n0", "2");
+  Other("other", "n0", "2");
+  const std::string ours = "pod-group.scheduling.kubenexus.io/";
+  for (int i = 0; i < 3; ++i) {
+    harness_.Pod(Member(i, 2, i == 0 ? "1" : "2")
+                     .Label(ours + "role", i < 2 ? "ps" : "worker")
+                     .Label(ours + "role-min-available", "1"));
+  }
+  const GangInquiry inquiry = Ask();
+  EXPECT_EQ(inquiry.nodes, 2U);
+  EXPECT_THAT(inquiry.pods, IsEmpty()) << "there is no room for both on one node";
+}
+
+TEST_F(GangInquiryTest, NothingIsSaidOfMembersThatItCanDoWithout) {
+  Node("n0", "2", "r0");
+  const std::string ours = "pod-group.scheduling.kubenexus.io/";
+  for (int i = 0; i < 4; ++i) harness_.Pod(Member(i, 4, "1").Label(ours + "topology-key", "rack"));
+  harness_.Pod(Member(4, 4, "2").Label(ours + "topology-key", "rack"));
+  harness_.Pod(Member(5, 4, "1").Asks("x/disk", "1").Label(ours + "topology-key", "rack"));
+  const GangInquiry inquiry = Ask();
+  EXPECT_EQ(inquiry.most, 2U);
+  EXPECT_EQ(inquiry.fitting, 2U) << "two small ones, not the large one alone";
+  EXPECT_EQ(inquiry.startable, 2U);
+  ASSERT_EQ(inquiry.domains.size(), 1U);
+  EXPECT_EQ(inquiry.domains[0].most, 2U);
+  EXPECT_EQ(inquiry.nodes, 1U);
+  EXPECT_THAT(inquiry.too_large, IsEmpty()) << "four others are enough";
+}
+
+TEST_F(GangInquiryTest, LargerNodesAreNamedWhereItCannotStartWithoutThem) {
+  Node("n0", "2");
+  for (int i = 0; i < 3; ++i) harness_.Pod(Member(i, 2, i == 0 ? "8" : "4"));
+  const GangInquiry inquiry = Ask();
+  EXPECT_EQ(inquiry.nodes, 0U);
+  ASSERT_EQ(inquiry.too_large.size(), 1U);
+  EXPECT_EQ(inquiry.too_large[0].asked, 4) << "the two smaller ones are enough";
+  EXPECT_EQ(inquiry.too_large[0].most, 2);
+}
+
+TEST_F(GangInquiryTest, OnlyWhetherItCouldStartIsAskedForLess) {
+  Node("n0", "2");
+  Members(3, 3, "1");
+  harness_.Schedule();
+  const auto inquiry = harness_.engine().InquireGang("uid-m0", GangQuestion::kWhether);
+  ASSERT_TRUE(inquiry.has_value());
+  EXPECT_EQ(inquiry->answer, GangAnswer::kImpossible);
+  EXPECT_EQ(inquiry->nodes, 0U) << "that is not asked";
+}
+
 TEST_F(GangInquiryTest, OfAGangThatIsNotThereYetOnlyThatIsSaid) {
   Node("n0", "1");
   Members(2, 3, "8");

@@ -4,33 +4,16 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <utility>
 
 #include "engine/core.h"
 #include "engine/demand_planner.h"
-#include "engine/gang_help.h"
 
 namespace knx::engine {
 
 using cluster::GangId;
 using cluster::NodeRow;
 using cluster::PodId;
-
-namespace {
-
-// As if nobody else were there.
-void DisplaceAllBut(GangId gang, cluster::State& state) {
-  std::vector<PodId> all;
-  state.nodes().present().ForEach([&](std::uint32_t row) {
-    const auto pods = state.nodes().pods(NodeRow{row});
-    all.insert(all.end(), pods.begin(), pods.end());
-  });
-  for (const PodId pod : all) {
-    if (state.gang_of(pod) != gang) state.Displace(pod);
-  }
-}
-
-}  // namespace
 
 Inquirer::Inquirer(Core& core) : core_(core), state_(core.state_) {}
 
@@ -50,26 +33,16 @@ std::optional<PodInquiry> Inquirer::OfPod(std::string_view uid) {
   inquiry.asked = core_.placer_.Inquire(profile, id);
   const bool refused =
       !inquiry.asked.kept_out && !inquiry.asked.error && inquiry.asked.chosen.empty();
-  if (refused) {
-    GangPlanner planner = core_.MakePlanner();
-    std::vector<std::pair<PodId, std::size_t>> by_kind;
-    const GangCount count = core_.CountFor(std::span(&id, 1), by_kind);
-    const GangBound bound = count.Tightest();
-    const bool counted = count.kinds().front().room.known && bound.most == 0;
-    FindHelp({std::span(&id, 1)}, count,
-             counted ? std::span(bound.by) : std::span<const cluster::ResourceId>(), planner,
-             inquiry);
-    FindReserved([&] { return core_.PlaceMember(id).node.valid(); }, inquiry);
-    core_.placer_.ListObstacles(profile, id, inquiry);
-  }
+  if (refused) core_.placer_.ListObstacles(profile, id, inquiry);
   core_.TakeBackLoan(loan);
+  if (refused) FindHelp(AskFor(id), inquiry);
   DescribeWait(id, {}, inquiry);
   return inquiry;
 }
 
 // ---- a gang ----
 
-std::optional<GangInquiry> Inquirer::OfGang(std::string_view uid) {
+std::optional<GangInquiry> Inquirer::OfGang(std::string_view uid, GangQuestion question) {
   const PodId id = state_.pods().Find(uid);
   if (!id.valid() || state_.pod(id).node.valid() || !core_.IsOurs(id)) return std::nullopt;
   const GangId gang = core_.GangOf(id);
@@ -92,36 +65,35 @@ std::optional<GangInquiry> Inquirer::OfGang(std::string_view uid) {
   inquiry.awaits_executors = inquiry.complete && inquiry.ready < inquiry.needed;
   if (!inquiry.complete) inquiry.message = WhatIsMissing(state_, gang, *waiting);
   if (!inquiry.complete || inquiry.awaits_executors) return inquiry;
-  const Loan loan = core_.Lend(waiting->ready);
+  const Aspirants who{gang, waiting->ready, inquiry.needed};
+  const Loan loan = core_.Lend(who.ready);
   const auto mark = state_.Mark();
   GangPlanner planner = core_.MakePlanner();
-  const GangPlan plan = core_.PlanNow(gang, planner);
+  GangPlan plan = core_.PlanNow(gang, planner);
   inquiry.fitting = plan.places.empty() ? plan.fitting : plan.places.size();
   state_.Rollback(mark);
   // A gang that has all that it needs is content with no more.
   inquiry.answer = plan.places.empty() && inquiry.needed == 0 ? GangAnswer::kNotFound : plan.answer;
-  if (plan.places.empty()) {
-    inquiry.message = WhyRefused(state_, gang, inquiry.needed, plan);
-    Explain(gang, planner, plan, inquiry);
-  }
+  const bool why = plan.places.empty() && question == GangQuestion::kWhy;
+  if (why) Explain(who, plan, inquiry);
   core_.TakeBackLoan(loan);
+  if (why) FindHelp(AskFor(who, plan), inquiry);
   return inquiry;
 }
 
-void Inquirer::Explain(GangId id, GangPlanner& planner, const GangPlan& plan,
-                       GangInquiry& inquiry) {
-  const std::vector<PodId> members = core_.gangs_.Find(id)->ready;
-  std::vector<cluster::ResourceId> scarce;
+void Inquirer::Explain(const Aspirants& who, GangPlan& plan, GangInquiry& inquiry) {
+  GangPlanner planner = core_.MakePlanner();
+  const auto domains = DomainsFor(state_, who, planner);
+  const GangGoal::Places found = FindMost(who, domains, plan, inquiry);
+  inquiry.message = WhyRefused(state_, who.gang, who.needed, plan);
   if (plan.bound) {
-    scarce = plan.bound->by;
     inquiry.proof = Describe(state_, *plan.bound);
     inquiry.most = plan.bound->most;
-    for (const cluster::ResourceId resource : scarce) {
+    for (const cluster::ResourceId resource : plan.bound->by) {
       inquiry.scarce.push_back(state_.resources().Name(resource));
     }
   }
-  const auto domains = DomainsFor(state_, {id, members, inquiry.needed}, planner);
-  // What helps is looked for where most fit already.
+  // Who finds no place is asked about where most fit.
   std::optional<Placer::Confinement> confinement;
   const auto is_best = [&](const Confines& one) { return one.value == plan.domains[0].value; };
   if (!plan.domains.empty()) {
@@ -129,33 +101,76 @@ void Inquirer::Explain(GangId id, GangPlanner& planner, const GangPlan& plan,
                         *std::find_if(domains->all.begin(), domains->all.end(), is_best));
   }
   std::vector<std::pair<PodId, std::size_t>> by_kind;
-  const GangCount count = core_.CountFor(members, by_kind);
-  ExplainDomains(id, plan, count, inquiry);
-  ListUnplaced(members, planner, inquiry);
-  // Without a domain nothing but the label would help.
-  if (domains && domains->all.empty()) return;
-  std::vector<PodId> wanted = members;
-  // Of those it could do without, one is a beginning.
-  std::size_t needed = std::max<std::size_t>(inquiry.needed, 1);
-  if (IsChoosy(state_.gangs().Get(id))) {
-    if (inquiry.needed == 0) return;
-    wanted = DemandPlanner(state_, planner, {id, members, needed}).Choose([&] {
-      DisplaceAllBut(id, state_);
-    });
-    // Who would start if there were more room is known only where nobody may be missing.
-    if (wanted.empty() && needed < members.size()) return;
-    if (wanted.empty()) wanted = members;
-    needed = wanted.size();
+  ExplainDomains(who.gang, plan, core_.CountFor(who.ready, by_kind), inquiry);
+  ListUnplaced(who.ready, found, inquiry);
+}
+
+// ---- how many fit ----
+
+namespace {
+
+// The most from `known`, which is known to do, to `most`. Where some do, so do fewer.
+std::size_t MostOf(std::size_t known, std::size_t most,
+                   const std::function<bool(std::size_t)>& does) {
+  if (known >= most || does(most)) return std::max(known, most);
+  while (most - known > 1) {
+    const std::size_t middle = known + (most - known) / 2;
+    (does(middle) ? known : most) = middle;
   }
-  FindHelp({wanted, needed}, count, scarce, planner, inquiry);
-  FindReserved(
-      [&] {
-        GangPlan tried;
-        std::vector<PodId> without = planner.LargestFirst(wanted);
-        planner.Fill(without, tried, needed);
-        return tried.places.size() >= needed;
-      },
-      inquiry);
+  return known;
+}
+
+}  // namespace
+
+bool Inquirer::NumberDecides(const GangInquiry& inquiry, GangId id) const {
+  const cluster::Gang& gang = state_.gangs().Get(id);
+  return gang.min_sub_groups.empty() && gang.roles.empty() &&
+         inquiry.placed + inquiry.needed <= inquiry.minimum;
+}
+
+GangGoal::Places Inquirer::FindMost(const Aspirants& who, const std::optional<GangDomains>& domains,
+                                    GangPlan& plan, GangInquiry& inquiry) {
+  GangGoal::Places places;
+  if (who.needed < 2 || !NumberDecides(inquiry, who.gang)) return places;
+  const bool choosy = IsChoosy(state_.gangs().Get(who.gang));
+  const std::size_t most = std::min(who.needed - 1, plan.bound ? plan.bound->most : who.needed);
+  // Whoever is not needed for a part is known to fit; parts may be another matter.
+  inquiry.startable = MostOf(choosy ? 0 : plan.fitting, most, [&](std::size_t needed) {
+    const auto mark = state_.Mark();
+    GangPlanner planner = core_.MakePlanner();
+    GangPlan tried = core_.PlanNow(who.gang, planner, needed);
+    state_.Rollback(mark);
+    const bool fits = !tried.places.empty();
+    if (fits) places = std::move(tried.places);
+    return fits;
+  });
+  if (inquiry.startable <= plan.fitting) places.clear();
+  inquiry.fitting = plan.fitting = std::max(plan.fitting, inquiry.startable);
+  if (choosy || !domains) return places;
+  for (std::size_t i = 0; i < std::min(plan.domains.size(), GangPlan::kMostNamed); ++i) {
+    GangPlan::Domain& domain = plan.domains[i];
+    const auto is_it = [&](const Confines& one) { return one.value == domain.value; };
+    const auto where = std::find_if(domains->all.begin(), domains->all.end(), is_it);
+    const Placer::Confinement confinement(core_.placer_, *where);
+    domain.fitting = MostHere(who, domain.fitting, plan.fitting);
+  }
+  std::stable_sort(plan.domains.begin(), plan.domains.end(),
+                   [](const auto& a, const auto& b) { return a.fitting > b.fitting; });
+  return places;
+}
+
+std::size_t Inquirer::MostHere(const Aspirants& who, std::size_t known, std::size_t most) {
+  GangPlanner planner = core_.MakePlanner();
+  std::vector<std::pair<PodId, std::size_t>> by_kind;
+  const std::size_t bound = core_.CountFor(who.ready, by_kind).Tightest().most;
+  return MostOf(known, std::min(most, bound), [&](std::size_t needed) {
+    const auto mark = state_.Mark();
+    const Aspirants fewer{who.gang, who.ready, needed};
+    GangPlan tried = core_.PlanHere(fewer, planner)();
+    if (tried.places.empty()) core_.ConcludeHere(fewer, planner, tried);
+    state_.Rollback(mark);
+    return !tried.places.empty();
+  });
 }
 
 void Inquirer::ExplainDomains(GangId id, const GangPlan& plan, const GangCount& count,
@@ -174,14 +189,17 @@ void Inquirer::ExplainDomains(GangId id, const GangPlan& plan, const GangCount& 
                    [](const auto& a, const auto& b) { return a.most > b.most; });
 }
 
-void Inquirer::ListUnplaced(std::span<const PodId> members, GangPlanner& planner,
+void Inquirer::ListUnplaced(std::span<const PodId> members, const GangGoal::Places& found,
                             GangInquiry& inquiry) {
   // Who has more kinds of members than this does not read about each.
   constexpr std::size_t kMostKinds = 32;
   const auto mark = state_.Mark();
   GangPlan plan;
+  GangPlanner planner = core_.MakePlanner();
+  for (const auto& [pod, row] : found) state_.Assume(pod, row);
   std::vector<PodId> without = planner.LargestFirst(members);
-  planner.Fill(without, plan, members.size());
+  std::erase_if(without, [this](PodId pod) { return state_.pod(pod).node.valid(); });
+  planner.Fill(without, plan, without.size());
   std::map<std::pair<cluster::ClassId, cluster::RelationId>, std::string> reasons;
   for (const PodId member : without) {
     const std::pair kind(state_.pod(member).pod_class, state_.RelationOf(member));
@@ -199,85 +217,6 @@ void Inquirer::ListUnplaced(std::span<const PodId> members, GangPlanner& planner
     }
   }
   state_.Rollback(mark);
-}
-
-// ---- what would help ----
-
-void Inquirer::FindHelp(const Wanted& wanted, const GangCount& count,
-                        std::span<const cluster::ResourceId> scarce, GangPlanner& planner,
-                        Wait& wait) {
-  ListTooLarge(count, wait);
-  // Whose place is reserved is expected back, but by those who may use it themselves.
-  std::set<PodId> expected_back;
-  for (const auto& [key, reservation] : core_.reservations_.all()) {
-    const auto own = core_.ReservationsFor(wanted.members.front());
-    if (reservation.over() || std::find(own.begin(), own.end(), &reservation) != own.end())
-      continue;
-    for (const auto& [pod, use] : reservation.users()) expected_back.insert(pod);
-  }
-  GangHelpFinder finder(
-      state_, planner,
-      {.fits = [this](PodId pod,
-                      NodeRow row) { return core_.placer_.Fits(core_.ProfileOf(pod), pod, row); },
-       .fits_beside =
-           [this](PodId pod, NodeRow row) {
-             return core_.placer_.FitsBeside(core_.ProfileOf(pod), pod, row);
-           },
-       .is_replaced = [&](PodId pod) { return expected_back.contains(pod); }});
-  const GangHelp help = finder.Find(wanted.members, wanted.needed, count, scarce);
-  if (help.like.valid()) wait.like = state_.nodes().name(help.like);
-  wait.nodes = help.nodes;
-  for (const PodId pod : help.pods) {
-    wait.pods.push_back(NameOf(pod));
-    if (state_.pod(pod).terminating) ++wait.leaving;
-  }
-  std::sort(wait.pods.begin(), wait.pods.end());
-}
-
-void Inquirer::ListTooLarge(const GangCount& count, Wait& wait) const {
-  std::map<cluster::ResourceId, std::int64_t> asked;
-  for (const GangCount::Kind& kind : count.kinds()) {
-    for (const cluster::ResourceAmount& entry : kind.room.takes) {
-      asked[entry.id] = std::max(asked[entry.id], entry.amount);
-    }
-  }
-  for (const auto& [id, amount] : asked) {
-    std::int64_t most = 0;
-    const cluster::Column& column = state_.nodes().allocatable(id);
-    state_.nodes().present().ForEach(
-        [&](std::uint32_t row) { most = std::max(most, column[NodeRow{row}]); });
-    if (amount > most) wait.too_large.push_back({state_.resources().Name(id), amount, most});
-  }
-}
-
-void Inquirer::FindReserved(const Fits& fits, Wait& wait) {
-  // Nobody reads a longer list.
-  constexpr std::size_t kMostTried = 64;
-  std::size_t tried = 0;
-  const auto as_it_is = state_.Mark();
-  const bool fits_already = fits();
-  state_.Rollback(as_it_is);
-  if (fits_already) return;
-  for (const auto& [key, reservation] : core_.reservations_.all()) {
-    const auto mark = state_.Mark();
-    bool held = false;
-    for (const Reservation::Place& place : reservation.places) {
-      if (!place.hold.valid() || !state_.pod(place.hold).node.valid()) continue;
-      state_.Displace(place.hold);
-      held = true;
-    }
-    if (held && fits()) {
-      wait.reserved.push_back(
-          {key,
-           reservation.group.empty()
-               ? fmt::format("app {}", reservation.app)
-               : fmt::format("pod group {}/{}", reservation.object.meta.namespace_,
-                             reservation.group),
-           reservation.ends});
-    }
-    state_.Rollback(mark);
-    if (held && ++tried == kMostTried) return;
-  }
 }
 
 // ---- what it waits for ----

@@ -168,9 +168,6 @@ class Placer {
 
   // The same decision, with everything that was said on the way.
   Inquiry Inquire(const framework::Profile& profile, cluster::PodId pod);
-  // Whether what does not depend on the node alone accepts it; where pods keep apart by node, that
-  // does.
-  bool FitsBeside(const framework::Profile& profile, cluster::PodId pod, cluster::NodeRow row);
   // What keeps it from nodes that have what it asks for, and how much less it would have to ask for
   // on others. Nodes with room that others were promised are left out.
   void ListObstacles(const framework::Profile& profile, cluster::PodId pod, PodInquiry& inquiry);

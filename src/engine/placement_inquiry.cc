@@ -219,29 +219,4 @@ std::optional<PodInquiry::Less> Placer::LessFor(
   return less.amounts.empty() ? std::nullopt : std::optional(std::move(less));
 }
 
-bool Placer::FitsBeside(const framework::Profile& profile, PodId pod, NodeRow row) {
-  PreparedClass prepared(profile, state_, state_.pod(pod).pod_class, state_.RelationOf(pod), pod);
-  prepared.Refresh();
-  if (!prepared.outcome().ok()) return false;
-  const Symbol hostname = state_.words().Find(k8s::names::kHostname);
-  // A volume may be in use by a pod of this node, wherever another node is.
-  const bool carries = state_.pod(pod).has_volumes;
-  return std::all_of(
-      prepared.filters().begin(), prepared.filters().end(), [&](const PreparedFilter& filter) {
-        using framework::Scope;
-        const framework::ClassLimits limits = filter.filter->limits();
-        if (!limits.takes.empty()) return true;
-        if (!carries && (filter.scope == Scope::kFacts || filter.scope == Scope::kUsage))
-          return true;
-        const std::vector<Symbol>& apart = limits.apart;
-        const bool by_node =
-            !apart.empty() &&
-            std::all_of(apart.begin(), apart.end(), [&](Symbol key) { return key == hostname; });
-        Verdict verdict;
-        framework::Verdicts out(std::span(&verdict, 1), filter.plugin);
-        filter.filter->Filter(std::span(&row, 1), out);
-        return (by_node && !carries) || verdict.code == Code::kSuccess;
-      });
-}
-
 }  // namespace knx::engine

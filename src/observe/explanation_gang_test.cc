@@ -18,7 +18,7 @@ TEST(Explanation, OfAGangThatDoesNotFit) {
       "pod group default/train waits\n"
       "  answer         impossible now\n"
       "  members        0 have a place, 2 wait, 2 must start together\n"
-      "  fit            1 of 2 that are needed, each on the node that is best for it\n"
+      "  fit            1 of 2 that are needed\n"
       "  proof          at most 1 fit by cpu\n"
       "\n"
       "pod group default/train needs 2 pods at once, 1 fit; for the next: 0/2 nodes are available: "
@@ -148,7 +148,8 @@ TEST(Explanation, SaysHowAGangStands) {
              }
            },
        .ask = "train",
-       .says = {"needs 4 pods at once in 2 whole sub-groups, 2 fit in 1", "2 more nodes like a"},
+       .says = {"needs 4 pods at once in 2 whole sub-groups, 2 fit in 1", "2 more nodes like a",
+                ", 4 must start together\n"},
        .silent_on = {"a minimum of"}},
       {.name = "a role that finds no place",
        .story =

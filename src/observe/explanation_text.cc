@@ -127,7 +127,8 @@ void AddHeld(const GangMembers& members, std::string& out) {
   }
 }
 
-std::string MembersLine(const GangMembers& members) {
+// Those that must start together may be more than the minimum, for the sake of sub-groups or roles.
+std::string MembersLine(const GangMembers& members, const std::optional<GangInquiry>& gang) {
   const std::size_t waiting = members.waiting.size() + members.held.size();
   std::string text = fmt::format("{} have a place", members.placed);
   if (members.binding > 0) text += fmt::format(" ({} of them being bound)", members.binding);
@@ -136,7 +137,8 @@ std::string MembersLine(const GangMembers& members) {
   text += fmt::format(", {} wait", waiting);
   if (!members.as_a_whole) return text + ", each starts for itself";
   if (!members.minimum) return text + ", nobody says how many must start together";
-  return text + fmt::format(", {} must start together", *members.minimum);
+  const std::size_t at_once = gang && gang->complete ? gang->placed + gang->needed : 0;
+  return text + fmt::format(", {} must start together", std::max(*members.minimum, at_once));
 }
 
 // It has all that it needs; who else there is need not start.
@@ -149,7 +151,7 @@ std::string GangText(const Explanation& explanation) {
   const GangMembers& members = *explanation.members;
   std::string out;
   if (explanation.gang) AddLine("answer", Answer(*explanation.gang, members), out);
-  AddLine("members", MembersLine(members), out);
+  AddLine("members", MembersLine(members, explanation.gang), out);
   AddPlaces(members, out);
   if (Runs(explanation) && !members.waiting.empty()) {
     AddLine("waiting", Some(members.waiting), out);
@@ -158,10 +160,10 @@ std::string GangText(const Explanation& explanation) {
   if (!explanation.gang) return out;
   const GangInquiry& gang = *explanation.gang;
   if (gang.complete && gang.needed > 0 && !gang.awaits_executors) {
-    AddLine("fit",
-            fmt::format("{} of {} that are needed, each on the node that is best for it",
-                        std::min(gang.fitting, gang.needed), gang.needed),
-            out);
+    AddLine(
+        "fit",
+        fmt::format("{} of {} that are needed", std::min(gang.fitting, gang.needed), gang.needed),
+        out);
   }
   if (!gang.proof.empty()) AddLine("proof", gang.proof, out);
   AddUnplaced(gang, out);

@@ -228,12 +228,9 @@ std::vector<std::string> HelpFor(const cluster::Gang& gang, const GangInquiry& i
     help.push_back(
         fmt::format("the label {} on nodes", Shortened(inquiry.together, kLongestValue)));
   }
-  // Only who runs the gang knows whether it can do with less, and where its number of pods decides
-  // whether it starts, and not that of its parts.
-  const bool decides = gang.min_sub_groups.empty() && gang.roles.empty() &&
-                       inquiry.placed + inquiry.needed <= inquiry.minimum;
-  if (decides && inquiry.fitting > 0 && inquiry.fitting < inquiry.needed) {
-    const std::size_t minimum = inquiry.minimum - (inquiry.needed - inquiry.fitting);
+  // Only who runs the gang knows whether it can do with less.
+  if (inquiry.startable > 0) {
+    const std::size_t minimum = inquiry.minimum - (inquiry.needed - inquiry.startable);
     help.push_back(fmt::format("a minimum of {} instead of {}", minimum, inquiry.minimum));
   }
   return help;

@@ -236,7 +236,7 @@ std::optional<std::string> CheckWaitingGangs(engine::Engine& engine, const Rules
     const bool waits = rule != rules.end() && rule->second.gangs && rule->second.complete;
     if (!waits || !engine.state().gang_of(id).valid()) continue;
     const std::string uid = engine.state().pod(id).uid;
-    const auto inquiry = engine.InquireGang(uid);
+    const auto inquiry = engine.InquireGang(uid, engine::GangQuestion::kWhether);
     const bool placed = inquiry && inquiry->complete &&
                         inquiry->answer == engine::GangAnswer::kPlaced && inquiry->fitting > 0;
     if (!placed) continue;
