@@ -188,6 +188,30 @@ TEST_F(GangInquiryTest, LargerNodesAreNamedWhereItCannotStartWithoutThem) {
   EXPECT_EQ(inquiry.too_large[0].most, 2);
 }
 
+TEST(GangInquiry, ReservationsThatWaitHaveTheirRoomFirst) {
+  testing::Harness harness({}, testing::ReservingProfiles());
+  harness.Node(NodeBuilder("n0").Has("cpu", "4").Has("pods", "9"));
+  harness.Pod(PodBuilder("other").Asks("cpu", "4").On("n0"));
+  k8s::ResourceReservation kept;
+  kept.meta.namespace_ = "default";
+  kept.meta.name = kept.meta.uid = "kept";
+  kept.meta.created = harness.now();
+  kept.places.push_back({"p", "", {{"cpu", k8s::Quantity::FromUnits(4)}}});
+  harness.Object(kept);
+  for (const char* name : {"m0", "m1"}) {
+    harness.Pod(PodBuilder(name)
+                    .Asks("cpu", "2")
+                    .Label("pod-group.scheduling.kubenexus.io/name", "train")
+                    .Label("pod-group.scheduling.kubenexus.io/min-available", "2"));
+  }
+  harness.Schedule();
+  const auto inquiry = harness.engine().InquireGang("uid-m0");
+  ASSERT_TRUE(inquiry.has_value());
+  EXPECT_EQ(inquiry->nodes, 2U) << "the first of them is kept";
+  EXPECT_THAT(inquiry->pods, IsEmpty()) << "what it leaves is kept";
+  EXPECT_EQ(harness.engine().Verify().value_or("equal"), "equal");
+}
+
 TEST_F(GangInquiryTest, OnlyWhetherItCouldStartIsAskedForLess) {
   Node("n0", "2");
   Members(3, 3, "1");

@@ -58,6 +58,9 @@ class Inquirer {
   };
   [[nodiscard]] Question AskFor(cluster::PodId id);
   [[nodiscard]] Question AskFor(const Aspirants& who, const GangPlan& plan);
+  // Whatever changes, reservations that wait for room are given theirs before anybody is planned.
+  [[nodiscard]] StartTrials::Try AfterReservations(StartTrials::Try attempt);
+  void HoldWhatWaits();
   void FindHelp(const Question& question, Wait& wait);
   // Of pods whose place is reserved, but by those who may use it themselves.
   [[nodiscard]] std::set<cluster::PodId> ExpectedBack(cluster::PodId member);

@@ -33,12 +33,12 @@ void DisplaceAllBut(GangId gang, cluster::State& state) {
 
 Inquirer::Question Inquirer::AskFor(PodId id) {
   Question question{.members = {id}};
-  question.attempt = [this, id] {
+  question.attempt = AfterReservations([this, id] {
     const Loan loan = core_.Lend(std::span(&id, 1));
     const bool fits = core_.PlaceMember(id).node.valid();
     core_.TakeBackLoan(loan);
     return StartTrials::Tried{fits, 0};
-  };
+  });
   return question;
 }
 
@@ -56,9 +56,7 @@ Inquirer::Question Inquirer::AskFor(const Aspirants& who, const GangPlan& plan) 
       question.domains.push_back(std::move(*where));
     }
   }
-  question.attempt = [this, gang = who.gang] {
-    // It looks for a domain itself.
-    const Placer::Unconfined anywhere(core_.placer_);
+  question.attempt = AfterReservations([this, gang = who.gang] {
     const Loan loan = core_.Lend(core_.gangs_.Find(gang)->ready);
     const auto mark = state_.Mark();
     GangPlanner by_itself = core_.MakePlanner();
@@ -66,8 +64,37 @@ Inquirer::Question Inquirer::AskFor(const Aspirants& who, const GangPlan& plan) 
     state_.Rollback(mark);
     core_.TakeBackLoan(loan);
     return StartTrials::Tried{!tried.places.empty(), tried.evaluations};
-  };
+  });
   return question;
+}
+
+StartTrials::Try Inquirer::AfterReservations(StartTrials::Try attempt) {
+  return [this, attempt = std::move(attempt)] {
+    // Who has to be in one domain looks for it.
+    const Placer::Unconfined anywhere(core_.placer_);
+    const auto mark = state_.Mark();
+    HoldWhatWaits();
+    const StartTrials::Tried tried = attempt();
+    state_.Rollback(mark);
+    return tried;
+  };
+}
+
+void Inquirer::HoldWhatWaits() {
+  // Copies, which remember other places than they had.
+  std::vector<Reservation> waiting;
+  for (const auto& [key, reservation] : core_.reservations_.all()) {
+    if (reservation.stage() == ReservationStage::kWaiting) waiting.push_back(reservation);
+  }
+  std::stable_sort(waiting.begin(), waiting.end(),
+                   [](const Reservation& a, const Reservation& b) { return a.begins < b.begins; });
+  for (Reservation& reservation : waiting) {
+    const std::optional<Confines> domain = core_.DomainOfDriver(reservation);
+    std::optional<Placer::Confinement> confinement;
+    if (domain) confinement.emplace(core_.placer_, *domain);
+    const auto mark = state_.Mark();
+    core_.PlaceHolds(reservation) ? state_.Rollback(mark) : state_.Commit(mark);
+  }
 }
 
 void Inquirer::FindHelp(const Question& question, Wait& wait) {
