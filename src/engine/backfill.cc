@@ -5,8 +5,6 @@
 #include <limits>
 #include <utility>
 
-#include "base/check.h"
-
 namespace knx::engine {
 
 using cluster::NodeRow;
@@ -16,9 +14,6 @@ using framework::BackfillOrder;
 
 namespace {
 
-// How long after a promised start it is noticed that nothing has come of it: whoever has just ended
-// may not have been heard of.
-constexpr Duration kLate = Duration::Seconds(1);
 // And who was named as late is tried by then.
 constexpr Duration kNamedAgain = Duration::Seconds(60);
 
@@ -27,6 +22,31 @@ bool Touches(const Backfill::Places& places, const Promise& promise) {
     return std::any_of(promise.places.begin(), promise.places.end(),
                        [&](const auto& promised) { return promised.second == place.second; });
   });
+}
+
+// Whether this is the start that was promised to it, so that it need not care about promises that
+// were given after its own: those have been made with that in mind. Elsewhere than it was promised
+// it has to, unless nothing comes of its promise otherwise.
+bool IsItsStart(const Promise& promise, const Backfill::Places& places, Time now) {
+  if (promise.start == kUnknownEnd) return true;
+  if (promise.start > now) return false;
+  return promise.kept <= now - kLate ||
+         std::is_permutation(places.begin(), places.end(), promise.places.begin(),
+                             promise.places.end(),
+                             [](const auto& a, const auto& b) { return a.second == b.second; });
+}
+
+// Whether the start has come that it was promised.
+bool IsDue(std::span<const Promise> promises, const Waiter& waiter, Time now) {
+  return std::any_of(promises.begin(), promises.end(), [&](const Promise& promise) {
+    return promise.Is(waiter) && promise.start <= now;
+  });
+}
+
+// Whether it may go to nodes that others are promised if they find room beside it: promises are
+// made so.
+bool MayShare(std::span<const Promise> promises, const Waiter& waiter, Time now) {
+  return waiter.args->share_nodes || IsDue(promises, waiter, now);
 }
 
 }  // namespace
@@ -60,6 +80,13 @@ double Backfill::SizeOf(const Waiter& waiter) const {
 bool Backfill::HasPromise(const Waiter& waiter) const {
   return std::any_of(promises_.begin(), promises_.end(),
                      [&](const Promise& promise) { return promise.Is(waiter); });
+}
+
+Time Backfill::WakeFor(Time start) { return start < kUnknownEnd ? start + kLate : kNever; }
+
+std::vector<Promise>::iterator Backfill::PromiseTo(const Waiter& waiter) {
+  return std::find_if(promises_.begin(), promises_.end(),
+                      [&](const Promise& promise) { return promise.Is(waiter); });
 }
 
 Time Backfill::OrderOf(const Waiter& waiter) const {
@@ -105,17 +132,34 @@ bool Backfill::WouldDelay(const Waiter& waiter, const Places& places,
 
 Passing Backfill::MayStart(const Waiter& waiter, const Places& places, Time now) {
   if (IsFree(waiter, places)) return Passing::kNobody;
-  const std::vector<const Promise*> in_the_way = InTheWayOf(waiter, now);
-  if (in_the_way.empty()) return Passing::kNobody;
-  if (!MayPass(waiter)) return Passing::kForbidden;
-  const auto untouched = [&](const Promise* promise) { return !Touches(places, *promise); };
-  if (std::all_of(in_the_way.begin(), in_the_way.end(), untouched)) return Passing::kBeside;
-  const auto in_time = [&](const Promise* promise) {
-    return untouched(promise) || EndsBefore(waiter, *promise, now);
+  DropGone(&waiter);
+  const Passing passing = Judge({waiter, places, now});
+  if (passing != Passing::kForbidden) return passing;
+  if (IsDue(promises_, waiter, now))
+    PromiseTo(waiter)->kept = std::min(PromiseTo(waiter)->kept, now);
+  return passing;
+}
+
+Passing Backfill::Judge(const Turn& turn) {
+  const auto& [waiter, places, now] = turn;
+  // Who comes to its start late may make those late who come after it.
+  const bool agreed = promises_.size() > 1 && HasPromise(waiter);
+  if (agreed) Agree(turn);
+  const InTheWay in_the_way = InTheWayOf(waiter, places, now);
+  const auto& promises = in_the_way.promises;
+  if (promises.empty()) return Passing::kNobody;
+  if (in_the_way.passes && !MayPass(waiter)) return Passing::kForbidden;
+  const auto untouched = [&turn](const Promise* promise) {
+    return !Touches(turn.places, *promise);
   };
-  if (std::all_of(in_the_way.begin(), in_the_way.end(), in_time)) return Passing::kInTime;
-  if (!waiter.args->share_nodes) return Passing::kForbidden;
+  if (std::all_of(promises.begin(), promises.end(), untouched)) return Passing::kBeside;
+  const auto in_time = [&](const Promise* promise) {
+    return untouched(promise) || EndsBefore(turn.waiter, *promise, turn.now);
+  };
+  if (std::all_of(promises.begin(), promises.end(), in_time)) return Passing::kInTime;
+  if (!MayShare(promises_, waiter, now)) return Passing::kForbidden;
   std::optional<std::vector<Promise>> moved = Beside(waiter, places, now);
+  if (!moved && !agreed && Agree(turn)) moved = Beside(waiter, places, now);
   if (!moved) return Passing::kForbidden;
   promises_ = *std::move(moved);  // those that moved did so for one that starts now
   return Passing::kBeside;
@@ -124,20 +168,24 @@ Passing Backfill::MayStart(const Waiter& waiter, const Places& places, Time now)
 std::optional<Detour> Backfill::Around(const Waiter& waiter, Time now) {
   auto closed = ClosedTo(waiter, now);
   if (!closed) return std::nullopt;
-  const std::int32_t tries = waiter.args->share_nodes ? waiter.args->shared_nodes_tried : 0;
+  const std::int32_t tries = MayShare(promises_, waiter, now) ? waiter.args->shared_nodes_tried : 0;
   return Detour{waiter, *std::move(closed), {}, tries, state_.pod(waiter.pod).pod_class, now};
 }
 
 std::optional<std::vector<NodeRow>> Backfill::ClosedTo(const Waiter& waiter, Time now) {
-  const std::vector<const Promise*> in_the_way = InTheWayOf(waiter, now);
-  if (!in_the_way.empty() && !MayPass(waiter)) return std::nullopt;
+  const InTheWay in_the_way = InTheWayOf(waiter, {}, now);
+  if (in_the_way.passes && !MayPass(waiter)) return std::nullopt;
   std::vector<NodeRow> rows;
-  for (const Promise* const promise : in_the_way) {
+  for (const Promise* const promise : in_the_way.promises) {
     if (EndsBefore(waiter, *promise, now)) continue;
     for (const auto& [pod, row] : promise->places) rows.push_back(row);
   }
   std::sort(rows.begin(), rows.end());
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  // Its own is open to it when its time has come; of those of a gang it matters who goes where.
+  if (waiter.gang.valid() || !IsDue(promises_, waiter, now)) return rows;
+  const auto own = PromiseTo(waiter);
+  std::erase_if(rows, [&](NodeRow row) { return Touches({{PodId(), row}}, *own); });
   return rows;
 }
 
@@ -146,18 +194,22 @@ bool Backfill::LeavesRoom(const Waiter& waiter, const Places& places, Time now) 
   return Beside(waiter, places, now).has_value();
 }
 
-std::vector<const Promise*> Backfill::InTheWayOf(const Waiter& waiter, Time now) {
+Backfill::InTheWay Backfill::InTheWayOf(const Waiter& waiter, const Places& places, Time now) {
   DropGone(&waiter);
-  std::vector<const Promise*> in_the_way;
+  InTheWay in_the_way;
+  bool before = true;
   for (const Promise& promise : promises_) {
     if (promise.Is(waiter)) {
       // Its time has come, and who was promised a start after it comes after it. Two that are late
       // would wait for each other.
-      if (promise.start <= now || promise.start == kUnknownEnd) break;
+      if (IsItsStart(promise, places, now)) break;
+      before = false;
       continue;
     }
     const std::optional<Waiter> owner = doors_.find(promise);
-    if (owner && !Outranks(waiter, *owner)) in_the_way.push_back(&promise);
+    if (!owner || Outranks(waiter, *owner)) continue;
+    in_the_way.promises.push_back(&promise);
+    in_the_way.passes = in_the_way.passes || before;
   }
   return in_the_way;
 }
@@ -202,18 +254,9 @@ std::optional<std::vector<Promise>> Backfill::Beside(const Waiter& waiter, const
 
 const Promise* Backfill::Refuse(const Waiter& waiter, Time now) {
   DropGone();
-  const auto give = [&](const Waiter& to, Time first) {
-    std::optional<Found> found = Earliest(to, now);
-    if (!found) return false;
-    const bool timed = found->start < kUnknownEnd;
-    promises_.push_back({to.pod, to.gang, found->start, first == kNever ? found->start : first,
-                         std::move(found->places), RunTimeOf(to),
-                         timed ? found->start + kLate : kNever});
-    return true;
-  };
-  auto own = std::find_if(promises_.begin(), promises_.end(),
-                          [&](const Promise& promise) { return promise.Is(waiter); });
-  if (own == promises_.end()) {
+  const Places nowhere;
+  const Turn turn{waiter, nowhere, now};
+  if (!HasPromise(waiter)) {
     // Those behind it lose what they were promised.
     Drop([&](const Promise& promise) {
       const std::optional<Waiter> owner = doors_.find(promise);
@@ -221,24 +264,53 @@ const Promise* Backfill::Refuse(const Waiter& waiter, Time now) {
     });
     const bool easy = waiter.args->mode == BackfillMode::kEasy;
     const std::size_t most = easy ? 1 : static_cast<std::size_t>(waiter.args->promises);
-    return promises_.size() < most && give(waiter, kNever) ? &promises_.back() : nullptr;
+    if (promises_.size() >= most) return nullptr;
+    if (!promises_.empty()) Agree(turn);
+    return Give(waiter, kNever, false, now) ? &promises_.back() : nullptr;
   }
-  // Those who were promised a start after it come after it: where its own moves, theirs do.
-  const auto place = static_cast<std::size_t>(own - promises_.begin());
-  const Promise before = std::move(*own);
-  const std::vector<Promise> after(own + 1, promises_.end());
-  promises_.resize(place);
-  const bool given = give(waiter, before.first);
-  const bool moved = !given || promises_.back().start != before.start;
-  moved_ = moved_ || moved || promises_.back().places != before.places;
-  for (const Promise& promise : after) {
-    if (moved) {
-      give(*doors_.find(promise), promise.first);
-    } else {
-      promises_.push_back(promise);
-    }
+  if (promises_.size() == 1) {
+    const Promise before = std::move(promises_.front());
+    promises_.clear();
+    const bool given = Give(waiter, before.first, false, now);
+    moved_ = moved_ || !given || promises_.back().start != before.start ||
+             promises_.back().places != before.places;
+    return given ? &promises_.back() : nullptr;
   }
-  return given ? &promises_[place] : nullptr;
+  Agree(turn);
+  if (!HasPromise(waiter)) return nullptr;
+  Improve(waiter, now);
+  return &*PromiseTo(waiter);
+}
+
+bool Backfill::Give(const Waiter& waiter, Time first, bool now_too, Time now) {
+  std::optional<Found> found = Earliest(waiter, {promises_.size(), now_too, kNever, now});
+  if (!found) return false;
+  promises_.push_back({.pod = waiter.pod,
+                       .gang = waiter.gang,
+                       .start = found->start,
+                       .due = found->start,
+                       .first = first == kNever ? found->start : first,
+                       .places = std::move(found->places),
+                       .run = RunTimeOf(waiter),
+                       .wake = WakeFor(found->start),
+                       .may_pass = MayPass(waiter)});
+  return true;
+}
+
+void Backfill::Improve(const Waiter& waiter, Time now) {
+  const auto own = PromiseTo(waiter);
+  const auto place = own - promises_.begin();
+  Promise promise = std::move(*own);
+  promises_.erase(own);
+  const auto before = static_cast<std::size_t>(place);
+  std::optional<Found> found = Earliest(waiter, {before, false, promise.start, now});
+  if (found) {
+    promise.start = promise.due = found->start;
+    promise.places = std::move(found->places);
+    promise.wake = WakeFor(promise.start);
+    moved_ = true;
+  }
+  promises_.insert(promises_.begin() + place, std::move(promise));
 }
 
 std::optional<Promise> Backfill::Start(const Waiter& waiter, Passing passing, Time now) {
@@ -246,8 +318,7 @@ std::optional<Promise> Backfill::Start(const Waiter& waiter, Passing passing, Ti
     times_.NotePlaced(member, passing == Passing::kInTime, now);
     held_.erase(member);
   }
-  const auto own = std::find_if(promises_.begin(), promises_.end(),
-                                [&](const Promise& promise) { return promise.Is(waiter); });
+  const auto own = PromiseTo(waiter);
   if (own == promises_.end()) return std::nullopt;
   std::optional<Promise> kept = *own;
   Drop([&](const Promise& promise) { return promise.Is(waiter); });
@@ -323,129 +394,6 @@ std::vector<PodId> Backfill::TakeLate(Time now) {
     late.push_back(doors_.find(promise)->pod);
   }
   return late;
-}
-
-// ---- the future ----
-
-std::vector<Backfill::Step> Backfill::Future(Time now) const {
-  std::vector<Step> steps;
-  state_.nodes().present().ForEach([&](std::uint32_t row) {
-    for (const PodId pod : state_.nodes().pods(NodeRow{row})) {
-      const Time end = times_.EndOf(pod, now);
-      if (end < kNever) steps.push_back({end, Step::Kind::kEnd, pod});
-    }
-  });
-  for (std::size_t i = 0; i < promises_.size(); ++i) {
-    const Promise& promise = promises_[i];
-    steps.push_back({promise.start, Step::Kind::kPromisedStart, {}, i});
-    if (promise.run > Duration{} && promise.start < kUnknownEnd) {
-      steps.push_back({promise.start + promise.run, Step::Kind::kPromisedEnd, {}, i});
-    }
-  }
-  std::stable_sort(steps.begin(), steps.end());
-  return steps;
-}
-
-bool Backfill::Happen(const Step& step, std::vector<Promise>& promises) {
-  if (step.kind == Step::Kind::kEnd) {
-    if (state_.pod(step.pod).node.valid()) state_.Displace(step.pod);
-    return true;
-  }
-  Promise& promise = promises[step.promise];
-  if (step.kind == Step::Kind::kPromisedEnd) {
-    for (const auto& [pod, row] : promise.places) {
-      if (state_.pod(pod).node.valid()) state_.Displace(pod);
-    }
-    return true;
-  }
-  const auto mark = state_.Mark();
-  const bool stands = std::all_of(promise.places.begin(), promise.places.end(), [&](auto& place) {
-    // A member that others have put somewhere meanwhile needs no place.
-    if (state_.pod(place.first).node.valid()) return true;
-    if (!doors_.fits(place.first, place.second)) return false;
-    state_.Assume(place.first, place.second);
-    return true;
-  });
-  if (stands) {
-    state_.Commit(mark);
-    return true;
-  }
-  state_.Rollback(mark);
-  // A promise without a time is one of places.
-  if (step.at == kUnknownEnd) return false;
-  const std::optional<Waiter> owner = doors_.find(promise);
-  KNX_CHECK(owner.has_value(), "a promise to nobody");
-  promise.places = doors_.plan(*owner);
-  return !promise.places.empty();
-}
-
-bool Backfill::HappenAll(std::span<const Step> steps, std::vector<Promise>& promises) {
-  return std::all_of(steps.begin(), steps.end(),
-                     [&](const Step& step) { return Happen(step, promises); });
-}
-
-std::optional<Backfill::Found> Backfill::Earliest(const Waiter& waiter, Time now) {
-  const std::vector<Step> steps = Future(now);
-  return promises_.empty() ? EarliestAlone(waiter, steps) : EarliestAmong(waiter, steps, now);
-}
-
-// More room is never worse, so that the end that makes enough of it can be searched by halves.
-std::optional<Backfill::Found> Backfill::EarliestAlone(const Waiter& waiter,
-                                                       std::span<const Step> steps) {
-  std::vector<std::size_t> ends;  // behind the last step of each moment
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (i + 1 == steps.size() || steps[i + 1].at != steps[i].at) ends.push_back(i + 1);
-  }
-  const auto places_after = [&](std::size_t count) {
-    const auto mark = state_.Mark();
-    for (const Step& step : steps.first(count)) state_.Displace(step.pod);
-    Places places = doors_.plan(waiter);
-    state_.Rollback(mark);
-    return places;
-  };
-  if (ends.empty()) return std::nullopt;
-  std::size_t least = 0, most = ends.size() - 1;
-  Places places = places_after(ends[most]);
-  if (places.empty()) return std::nullopt;
-  while (least < most) {
-    const std::size_t middle = least + (most - least) / 2;
-    if (Places fewer = places_after(ends[middle]); !fewer.empty()) {
-      most = middle;
-      places = std::move(fewer);
-    } else {
-      least = middle + 1;
-    }
-  }
-  return Found{steps[ends[most] - 1].at, std::move(places)};
-}
-
-// Between promises there are gaps: one after the other is tried.
-std::optional<Backfill::Found> Backfill::EarliestAmong(const Waiter& waiter,
-                                                       std::span<const Step> steps, Time now) {
-  const Duration run = RunTimeOf(waiter);
-  std::vector<Promise> promises = promises_;
-  const auto outer = state_.Mark();
-  std::optional<Found> found;
-  for (std::size_t i = 0; i < steps.size() && !found; ++i) {
-    if (!Happen(steps[i], promises)) break;
-    if (i + 1 < steps.size() && steps[i + 1].at == steps[i].at) continue;
-    const Time start = std::max(steps[i].at, now);
-    const auto mark = state_.Mark();
-    if (Places places = doors_.plan(waiter); !places.empty()) {
-      std::vector<Step> after(steps.begin() + static_cast<std::ptrdiff_t>(i) + 1, steps.end());
-      if (run > Duration{} && start < kUnknownEnd) {
-        for (const auto& [pod, row] : places) {
-          after.push_back({start + run, Step::Kind::kEnd, pod});
-        }
-        std::stable_sort(after.begin(), after.end());
-      }
-      std::vector<Promise> tried = promises;
-      if (HappenAll(after, tried)) found = Found{start, std::move(places)};
-    }
-    state_.Rollback(mark);
-  }
-  state_.Rollback(outer);
-  return found;
 }
 
 std::size_t Backfill::bytes() const {

@@ -8,6 +8,12 @@
 // Where nobody knows when pods end, the promise has places and no time: nothing that may still run
 // when they become free is put there, so that they do become free.
 //
+// What was promised and what is known of the future may come to differ: somebody starts later than
+// it was placed, or is late. Before promises are relied on they are made to agree. Where it is a
+// matter of a little, all start at their places as soon as these are free, so that nobody loses its
+// turn by the lateness of another. Otherwise all promises are made anew, in the order in
+// which they were given. In both cases they do not contradict each other any more.
+//
 // The future is tried on the state itself, between a mark and a rollback.
 #pragma once
 
@@ -43,10 +49,13 @@ struct Promise {
   cluster::PodId pod;
   cluster::GangId gang;
   Time start;  // kUnknownEnd: some time, at these places
+  Time due;    // when it was to start before others were late
   Time first;  // what was promised to it first
   std::vector<std::pair<cluster::PodId, cluster::NodeRow>> places = {};
   Duration run = {};   // zero: nobody knows
   Time wake = kNever;  // when it is made anew, if nothing has come of it by then
+  Time kept = kNever;  // since when it could start, and has not
+  bool may_pass = true;
 
   [[nodiscard]] bool Is(const Waiter& waiter) const {
     return gang.valid() ? gang == waiter.gang : pod == waiter.pod;
@@ -132,11 +141,11 @@ class Backfill {
 
  private:
   struct Step {
-    enum class Kind : std::uint8_t { kEnd, kPromisedEnd, kPromisedStart };
+    enum class Kind : std::uint8_t { kNow, kEnd, kPromisedEnd, kPromisedStart };
     Time at;
     Kind kind = Kind::kEnd;
     cluster::PodId pod{};     // kEnd
-    std::size_t promise = 0;  // the others
+    std::size_t promise = 0;  // of promised ends and starts
     friend bool operator<(const Step& a, const Step& b) {
       return a.at != b.at ? a.at < b.at : a.kind < b.kind;
     }
@@ -144,6 +153,22 @@ class Backfill {
   struct Found {
     Time start;
     Places places;
+  };
+  struct Search {
+    std::size_t before;  // so many of the promises come before it
+    bool now_too;        // it may be able to start now
+    Time until;          // and not later than this
+    Time now;
+  };
+  // Who is being decided about.
+  struct Turn {
+    const Waiter& waiter;
+    const Places& places;  // that it is tried at; none: it does not fit now
+    Time now;
+  };
+  struct InTheWay {
+    std::vector<const Promise*> promises;
+    bool passes = false;  // it would start before one who comes before it
   };
 
   // Forgets promises to those who do not wait any more. `but`: who is being decided about may have
@@ -153,31 +178,57 @@ class Backfill {
   [[nodiscard]] double SizeOf(const Waiter& waiter) const;
   // Has not to care about promises to the other.
   [[nodiscard]] bool Outranks(const Waiter& waiter, const Waiter& other) const;
-  // What happens from now on, in order: those that run end, those with promises start and end.
-  [[nodiscard]] std::vector<Step> Future(Time now) const;
-  // Lets a step happen; false: a promise does not stand.
-  bool Happen(const Step& step, std::vector<Promise>& promises);
-  bool HappenAll(std::span<const Step> steps, std::vector<Promise>& promises);
+  // When it is noticed that nothing has come of a promise.
+  [[nodiscard]] static Time WakeFor(Time start);
+  [[nodiscard]] std::vector<Promise>::iterator PromiseTo(const Waiter& waiter);
   // Nodes that are promised to others and that it would not have left by then, ascending: at others
   // it delays nobody. nullopt: it passes nobody, wherever it goes.
   [[nodiscard]] std::optional<std::vector<cluster::NodeRow>> ClosedTo(const Waiter& waiter,
                                                                       Time now);
   // Starts there whoever was promised what.
   [[nodiscard]] bool IsFree(const Waiter& waiter, const Places& places) const;
-  // Those that it has to care about.
-  [[nodiscard]] std::vector<const Promise*> InTheWayOf(const Waiter& waiter, Time now);
+  Passing Judge(const Turn& turn);
+  // Those that it has to care about if it starts there. `places` empty: anywhere.
+  [[nodiscard]] InTheWay InTheWayOf(const Waiter& waiter, const Places& places, Time now);
   [[nodiscard]] bool MayPass(const Waiter& waiter) const;
   // It will have ended by when the other is to start.
   [[nodiscard]] bool EndsBefore(const Waiter& waiter, const Promise& promise, Time now) const;
   // The promises as they are if it starts at these places; nullopt: one does not stand.
   std::optional<std::vector<Promise>> Beside(const Waiter& waiter, const Places& places, Time now);
-  [[nodiscard]] std::optional<Found> Earliest(const Waiter& waiter, Time now);
+  // Takes those promises back.
+  void Drop(absl::FunctionRef<bool(const Promise&)> which);
+  // Promises it a start behind the others. `first`: what was promised to it first; kNever: nothing.
+  // False: it will not fit.
+  bool Give(const Waiter& waiter, Time first, bool now_too, Time now);
+  // Promises it an earlier start if the others leave room for that.
+  void Improve(const Waiter& waiter, Time now);
+
+  // ---- backfill_future.cc ----
+  // When those that run will have ended, in no order.
+  [[nodiscard]] std::vector<Step> Ends(Time now) const;
+  // What happens from now on, in order: those that run end, those with promises start and end.
+  [[nodiscard]] std::vector<Step> Future(Time now) const;
+  // Lets a step happen; false: a promise does not stand.
+  bool Happen(const Step& step, std::vector<Promise>& promises);
+  bool HappenAll(std::span<const Step> steps, std::vector<Promise>& promises);
+  // Takes the room that it is promised; false: it is not free.
+  bool TakePlaces(const Promise& promise);
+  // Makes all promises agree with the future as it is known now; whether they did not.
+  bool Agree(const Turn& turn);
+  // The promises as they are if all start at their places as soon as these are free, who was to
+  // start first before the others; nullopt: somebody would be late by more than a little.
+  std::optional<std::vector<Promise>> Play(const Turn& turn);
+  bool PlayAll(const Turn& turn, std::vector<Step> steps, std::vector<Promise>& promises);
+  // Makes all promises anew, in their order.
+  void Remake(const Turn& turn);
+  [[nodiscard]] std::optional<Found> Earliest(const Waiter& waiter, const Search& search);
   [[nodiscard]] std::optional<Found> EarliestAlone(const Waiter& waiter,
                                                    std::span<const Step> steps);
   [[nodiscard]] std::optional<Found> EarliestAmong(const Waiter& waiter,
-                                                   std::span<const Step> steps, Time now);
-  // Takes those promises back.
-  void Drop(absl::FunctionRef<bool(const Promise&)> which);
+                                                   std::span<const Step> steps,
+                                                   const Search& search);
+  // When those have started whom it does not pass, of the first so many promises.
+  [[nodiscard]] Time NotBefore(const Waiter& waiter, std::size_t before);
 
   cluster::State& state_;
   Doors doors_;

@@ -22,6 +22,9 @@ inline constexpr Time kUnknownEnd{kNever.ns - 1};
 // What a pod says about its run time and cannot be read; nullptr: nothing.
 [[nodiscard]] const std::string* UnreadableRunTime(const k8s::ObjectMeta& meta);
 
+// So long after its time somebody may have ended without having been heard of.
+inline constexpr Duration kLate = Duration::Seconds(1);
+
 class RunTimes {
  public:
   explicit RunTimes(const cluster::State& state) : state_(state) {}

@@ -330,7 +330,8 @@ class Core {
   void SettleReservation(Reservation& reservation, bool moved, Time now);
   // All that is left of it, or nothing more than before.
   void HoldPlaces(Reservation& reservation);
-  std::optional<Placement> TryToHold(Reservation& reservation, GangId together);
+  std::optional<Placement> PlaceTogether(Reservation& reservation);
+  std::optional<Placement> RefuseDriver(PodId driver);
   void MakeHolds(Reservation& reservation);
   // As part of a plan. Why there is no room, if so: the plan is then to be taken back.
   std::optional<Placement> PlaceHolds(Reservation& reservation);
@@ -440,7 +441,6 @@ class Core {
   void TellNominationGone(PodId id, NodeRow row, Time now);
 
   // ---- actions ----
-  // Forgets the deadlines of what needs none any more.
   void DropAnswered();
   [[nodiscard]] bool IsAwaited(ActionId action) const;
   template <class What>

@@ -277,22 +277,7 @@ bool Core::HasServed(const Reservation& reservation) const {
 
 void Core::HoldPlaces(Reservation& reservation) {
   MakeHolds(reservation);
-  const auto has_node = [](const Reservation::Place& place) { return !place.asked.node.empty(); };
-  const bool anywhere =
-      std::none_of(reservation.places.begin(), reservation.places.end(), has_node);
-  const GangId gang = anywhere ? DrivenBy(reservation) : GangId{};
-  std::optional<GangDomains> domains;
-  if (gang.valid()) domains = DomainsFor(state_, {gang, {}, 0}, MakePlanner());
-  std::optional<Placement> refusal;
-  if (!domains || domains->all.empty()) {
-    refusal = TryToHold(reservation, {});
-  } else {
-    for (const Confines& domain : domains->all) {
-      const Placer::Confinement confinement(placer_, domain);
-      refusal = TryToHold(reservation, gang);
-      if (!refusal) break;
-    }
-  }
+  std::optional<Placement> refusal = PlaceTogether(reservation);
   const std::vector<PodId> holds = reservation.holds();
   const auto has_room = [this](PodId hold) { return state_.pod(hold).node.valid(); };
   // Where it cannot be better it stays as it is.
@@ -302,25 +287,39 @@ void Core::HoldPlaces(Reservation& reservation) {
   reservation.unsettled = false;
 }
 
-std::optional<Placement> Core::TryToHold(Reservation& reservation, GangId together) {
-  const auto plan = state_.Mark();
-  if (together.valid()) {
+std::optional<Placement> Core::PlaceTogether(Reservation& reservation) {
+  const auto has_node = [](const Reservation::Place& place) { return !place.asked.node.empty(); };
+  const bool anywhere =
+      std::none_of(reservation.places.begin(), reservation.places.end(), has_node);
+  const GangId gang = anywhere ? DrivenBy(reservation) : GangId{};
+  std::optional<GangDomains> domains;
+  if (gang.valid()) domains = DomainsFor(state_, {gang, {}, 0}, MakePlanner());
+  const auto attempt = [&](bool together) {
+    const auto plan = state_.Mark();
     for (const PodId hold : reservation.holds()) {
-      if (state_.pod(hold).node.valid()) state_.Displace(hold);
+      if (together && state_.pod(hold).node.valid()) state_.Displace(hold);
     }
+    std::optional<Placement> refusal = PlaceHolds(reservation);
+    if (together && !refusal) refusal = RefuseDriver(drivers_.Of(gang)->pod);
+    refusal ? state_.Rollback(plan) : state_.Commit(plan);
+    return refusal;
+  };
+  if (!domains || domains->all.empty()) return attempt(false);
+  std::optional<Placement> refusal;
+  for (const Confines& domain : domains->all) {
+    const Placer::Confinement confinement(placer_, domain);
+    refusal = attempt(true);
+    if (!refusal) break;
   }
-  std::optional<Placement> refusal = PlaceHolds(reservation);
-  if (together.valid() && !refusal) {
-    const PodId driver = drivers_.Of(together)->pod;
-    const bool waits = !state_.pod(driver).node.valid() && IsOurs(driver);
-    Placement found = waits ? placer_.PlaceInPlan(ProfileOf(driver), driver, {}) : Placement();
-    if (waits && !found.node.valid()) {
-      found.message = fmt::format("no room for the driver beside it: {}", found.message);
-      refusal = std::move(found);
-    }
-  }
-  refusal ? state_.Rollback(plan) : state_.Commit(plan);
   return refusal;
+}
+
+std::optional<Placement> Core::RefuseDriver(PodId driver) {
+  if (state_.pod(driver).node.valid() || !IsOurs(driver)) return std::nullopt;
+  Placement found = placer_.PlaceInPlan(ProfileOf(driver), driver, {});
+  if (found.node.valid()) return std::nullopt;
+  found.message = fmt::format("no room for the driver beside it: {}", found.message);
+  return found;
 }
 
 void Core::MakeHolds(Reservation& reservation) {

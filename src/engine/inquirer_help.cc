@@ -89,11 +89,7 @@ void Inquirer::HoldWhatWaits() {
   std::stable_sort(waiting.begin(), waiting.end(),
                    [](const Reservation& a, const Reservation& b) { return a.begins < b.begins; });
   for (Reservation& reservation : waiting) {
-    const std::optional<Confines> domain = core_.DomainOfDriver(reservation);
-    std::optional<Placer::Confinement> confinement;
-    if (domain) confinement.emplace(core_.placer_, *domain);
-    const auto mark = state_.Mark();
-    core_.PlaceHolds(reservation) ? state_.Rollback(mark) : state_.Commit(mark);
+    core_.PlaceTogether(reservation);
   }
 }
 
