@@ -16,9 +16,11 @@ constexpr Duration kSilenceEndsIt = Duration::Minutes(6);
 constexpr Duration kWriteCountEvery = Duration::Minutes(1);
 constexpr std::size_t kMostSeries = 10'000;
 
-std::string ReferenceTo(const PodName& pod) {
-  return fmt::format(R"({{"apiVersion":"v1","kind":"Pod","namespace":{},"name":{},"uid":{}}})",
-                     QuotedText(pod.namespace_), QuotedText(pod.name), QuotedText(pod.uid));
+std::string ReferenceTo(const PodName& object, std::string_view api_version = "v1",
+                        std::string_view kind = "Pod") {
+  return fmt::format(R"({{"apiVersion":{},"kind":{},"namespace":{},"name":{},"uid":{}}})",
+                     QuotedText(api_version), QuotedText(kind), QuotedText(object.namespace_),
+                     QuotedText(object.name), QuotedText(object.uid));
 }
 
 std::string EventsOf(const PodName& pod) {
@@ -29,7 +31,7 @@ std::string EventsOf(const PodName& pod) {
 std::size_t KeyOf(const PodEvent& event) {
   const PodName related = event.related.value_or(PodName{});
   return std::hash<std::string>{}(fmt::format(
-      "{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", event.regarding.namespace_,
+      "{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", event.kind, event.regarding.namespace_,
       event.regarding.name, event.regarding.uid, related.namespace_, related.name, related.uid,
       event.warning, event.reason, event.action, event.controller, event.note));
 }
@@ -86,8 +88,8 @@ void EventRecorder::Create(Key key, const PodEvent& event, Done done) {
            R"("reason":{},"regarding":{},{}"note":{},"type":"{}"}})",
            QuotedText(event.regarding.namespace_), QuotedText(name), MicroMoment(event.when),
            QuotedText(event.controller), QuotedText(event.instance), QuotedText(event.action),
-           QuotedText(event.reason), ReferenceTo(event.regarding), related, QuotedText(event.note),
-           event.warning ? "Warning" : "Normal"),
+           QuotedText(event.reason), ReferenceTo(event.regarding, event.api_version, event.kind),
+           related, QuotedText(event.note), event.warning ? "Warning" : "Normal"),
        .urgent = false},
       [this, alive = alive_, key, name, event, done = std::move(done)](const Status& outcome) {
         if (!*alive) return;

@@ -1,5 +1,6 @@
-// Events about pods, for people. A repeat of one is counted in it instead of being written again,
-// and the count is written seldom: at 2, 4, 8 and so on, and after a minute.
+// Events about pods and about what else people write for the scheduler, for people. A repeat of one
+// is counted in it instead of being written again, and the count is written seldom: at 2, 4, 8 and
+// so on, and after a minute.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +20,7 @@ namespace knx::client {
 
 struct PodEvent {
   PodName regarding;
+  std::string api_version = "v1", kind = "Pod";  // of `regarding`, whose name need not be a pod's
   std::optional<PodName> related;
   bool warning = false;
   std::string reason, action, note;

@@ -64,6 +64,18 @@ class EventRecorderTest : public ::testing::Test {
   bool patches_are_late_ = false;
 };
 
+TEST_F(EventRecorderTest, MayBeAboutSomethingElseThanAPod) {
+  PodEvent event = Failed({});
+  event.api_version = "scheduling.x-k8s.io/v1alpha1";
+  event.kind = "PodGroup";
+  Record(event);
+  EXPECT_THAT(server_.asked().front().body,
+              HasSubstr(R"("regarding":{"apiVersion":"scheduling.x-k8s.io/v1alpha1",)"
+                        R"("kind":"PodGroup","namespace":"ns","name":"pod","uid":"uid"})"));
+  Record(Failed({}));  // of a pod by that name: no repeat
+  EXPECT_THAT(Asked(), ElementsAre("POST", "POST"));
+}
+
 TEST_F(EventRecorderTest, WritesAnEventAsKubernetesHasThem) {
   PodEvent event = Failed({});
   event.related = PodName{"ns", "other", "uid2"};

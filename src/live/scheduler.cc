@@ -24,6 +24,8 @@ constexpr std::size_t kEnoughWrites = 2000;
 constexpr std::size_t kEnoughQuestions = 64;
 // Events that wait for a server that does not take them; people can do without more of them.
 constexpr std::size_t kMostEvents = 20'000;
+// Of what is repeated in an event: the API server takes 1,024 bytes in all.
+constexpr int kLongestComplaint = 900;
 constexpr std::size_t kShownDifferences = 100;
 
 // Between two looks at how late the loop is.
@@ -85,8 +87,7 @@ void Scheduler::Start() {
             .synced = [this] { OnSynced(); },
             .trouble = [this](std::string_view what,
                               const Error& error) { narrator_.WatchTrouble(what, error); },
-            .refused =
-                [this](const k8s::RefusedObject& object) { narrator_.ObjectRefused(object); },
+            .refused = [this](const k8s::RefusedObject& object) { OnRefused(object); },
             .opened = [this, path](bool everything) { narrator_.WatchOpened(path, everything); },
             .failed = [this, path] { narrator_.WatchFailed(path); }}));
     if (collection.optional) discovery_.Guide(std::move(collection), *reflectors_.back());
@@ -142,6 +143,24 @@ void Scheduler::OnGone(const k8s::Object& object) {
   } else {
     Tell(engine::ObjectDeleted{object});
   }
+}
+
+// What people write for schedulers is said on the object, too: who wrote it sees it there, while
+// the pods that it is for only say that there is none. Other kinds are for others to judge.
+void Scheduler::OnRefused(const k8s::RefusedObject& object) {
+  narrator_.ObjectRefused(object);
+  if (!leading_ || shadow_ || !object.api_version.starts_with("scheduling.")) return;
+  client::PodEvent record;
+  record.regarding = {object.namespace_, object.name, object.uid};
+  record.api_version = object.api_version;
+  record.kind = object.kind;
+  record.warning = true;
+  record.reason = "NotUnderstood";
+  record.action = "Reading";
+  record.note = fmt::format("not heeded, because it cannot be understood: {:.{}}",
+                            object.why.message, kLongestComplaint);
+  record.controller = "kubenexus-scheduler";
+  Record(std::move(record));
 }
 
 void Scheduler::OnSynced() {
@@ -274,7 +293,6 @@ void Scheduler::CarryOut(engine::ActionId id, const engine::EvictPod& evict) {
 }
 
 void Scheduler::CarryOut(engine::ActionId /*id*/, const engine::RecordEvent& event) {
-  if (api_.patient_calls() >= kMostEvents) return narrator_.EventDropped();
   client::PodEvent record;
   record.regarding = NameOf(event.pod);
   if (event.related) record.related = NameOf(*event.related);
@@ -283,6 +301,11 @@ void Scheduler::CarryOut(engine::ActionId /*id*/, const engine::RecordEvent& eve
   record.action = event.action;
   record.note = event.note;
   record.controller = event.reporter;
+  Record(std::move(record));
+}
+
+void Scheduler::Record(client::PodEvent record) {
+  if (api_.patient_calls() >= kMostEvents) return narrator_.EventDropped();
   record.instance = options_.instance;
   record.when = SteadyClock::Wall();
   events_.Record(record, narrator_.Timed(ApiCall::kEvent, [this](const Status& outcome) {

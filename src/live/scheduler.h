@@ -67,6 +67,7 @@ class Scheduler {
  private:
   void OnUpserted(k8s::Object object);
   void OnGone(const k8s::Object& object);
+  void OnRefused(const k8s::RefusedObject& object);
   void OnSynced();
   void Tell(const engine::Event& event);
   void PlanSlice();
@@ -81,6 +82,7 @@ class Scheduler {
   void CarryOut(engine::ActionId id, const engine::PlanEvictions& plan);
   void CarryOut(engine::ActionId id, const engine::EvictPod& evict);
   void CarryOut(engine::ActionId id, const engine::RecordEvent& event);
+  void Record(client::PodEvent record);
   void CarryOut(engine::ActionId id, const engine::AskOutside& ask);
   void CarryOut(engine::ActionId id, const engine::AskExtender& ask);
   void CarryOut(engine::ActionId id, const engine::BindByExtender& bind);

@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT / "tests" / "control_plane"))
 # pylint: disable=wrong-import-position
 import pod_group_kinds as kinds  # noqa: E402
 from control_plane import ControlPlane  # noqa: E402
-from live_test import PODS, Scheduler, condition, node, pod  # noqa: E402
+from live_test import EVENTS, PODS, Scheduler, condition, node, pod  # noqa: E402
 
 CONFIGURATION = """apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
@@ -103,6 +103,18 @@ class Reservations(unittest.TestCase):
             self.wait_for_refusal("second")
             self.plane.request("DELETE", f"{kinds.RESERVATIONS}/plan")
             self.wait_for_bound("second")
+
+    def test_what_the_schema_lets_through_and_means_nothing_is_said_on_the_object(self):
+        with self.scheduler():
+            made = self.plane.create(kinds.RESERVATIONS, reservation(
+                "never", resources={"cpu": "1"}, duration="0s"))
+            events = self.plane.wait_for(EVENTS, lambda got: any(
+                one["regarding"].get("uid") == made["metadata"]["uid"] for one in got["items"]))
+        said = [one for one in events["items"] if one["regarding"]["kind"] == made["kind"]]
+        self.assertEqual([(one["type"], one["reason"], one["note"]) for one in said],
+                         [("Warning", "NotUnderstood",
+                           "not heeded, because it cannot be understood: spec.duration: must be a "
+                           "time above 0 like 90s, 10m or 2h30m")])
 
     def test_the_schema_refuses_what_cannot_be(self):
         for spec in ({}, {"resources": {}}, {"resources": {"cpu": "-1"}},
