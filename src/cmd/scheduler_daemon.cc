@@ -109,7 +109,7 @@ Result<int> RunUntilItEnds(Given given, observe::Log& log, DaemonSignals& signal
   log.Info(0, "Starting",
            {{"version", KNX_VERSION},
             {"server", host},
-            {"pods_of", NamesOf(given.configuration.profiles)},
+            {"podsOf", NamesOf(given.configuration.profiles)},
             {"writes", options.shadow ? "nothing: a shadow" : "bindings"}});
   client::ApiClient api(loop, reach);  // for what is no scheduling
   Daemon daemon({loop, log, metrics, api, options, signals, plugin_wait},
