@@ -279,6 +279,7 @@ void ApiClient::OnAnswer(const std::shared_ptr<Attempt>& attempt, Result<Respons
   if (options_.answered) {
     options_.answered(attempt->call.method, response.ok() ? response->status : 0);
   }
+  not_sent_because_ = !response.ok() && unsent ? response.error().message : "";
   std::optional<Duration> wait;
   if (response.ok()) {
     wait = RetryAfter(*response);

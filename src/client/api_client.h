@@ -106,6 +106,8 @@ class ApiClient {
   // What is wrong with the server, for people. A right that is missing is reported here by itself,
   // so whoever gets a kForbidden has nothing more to say.
   [[nodiscard]] TroubleLog& troubles() { return troubles_; }
+  // Why the last call that ended, or is about to be sent again, could not be sent; empty: it was.
+  [[nodiscard]] const std::string& not_sent_because() const { return not_sent_because_; }
   // Whether the server tells everything that is there only by lists, not at the begin of a watch:
   // found out by one who watches, known to all then.
   [[nodiscard]] bool lists_by_pages() const { return options_.lists_by_pages; }
@@ -151,6 +153,7 @@ class ApiClient {
   std::optional<net::HttpClient> writes_;
   RateLimit urgent_limit_, patient_limit_;
   TroubleLog troubles_;
+  std::string not_sent_because_;
   std::size_t urgent_calls_ = 0, patient_calls_ = 0;
   bool busy_ = false;  // with many calls
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

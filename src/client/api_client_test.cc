@@ -197,6 +197,17 @@ TEST_F(ApiClientTest, WhatIsNotWantedAnyMoreIsNeitherSentNorSentAgain) {
   EXPECT_EQ(server_.asked().size(), 1U);
 }
 
+TEST_F(ApiClientTest, KnowsWhyACallCouldNotBeSent) {
+  server_.NextAnswer(200, "{}");
+  EXPECT_TRUE(Call().ok());
+  EXPECT_EQ(api_->not_sent_because(), "");
+  server_.http().StopListening();
+  server_.http().CutAll();
+  RunFor(loop_, Duration::Milliseconds(20));
+  EXPECT_FALSE(Call({.path = "/x", .timeout = Duration::Milliseconds(100)}).ok());
+  EXPECT_THAT(api_->not_sent_because(), HasSubstr("Connection refused"));
+}
+
 TEST_F(ApiClientTest, SaysOnceWhichRuleIsMissing) {
   Connect();
   PodWriter pods(*api_);

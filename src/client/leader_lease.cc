@@ -137,8 +137,12 @@ void LeaderLease::Ask(const Request& request) {
   // Whatever keeps the call from being answered, the next one gets a connection of its own.
   give_up_ = loop_.After(CallTimeout(options_.election), [this, number] {
     give_up_ = {};
+    const std::string why = api_->not_sent_because();
     Connect();
-    OnAnswer(number, Error{ErrorKind::kUnavailable, "no answer in time", {}});
+    OnAnswer(number, Error{ErrorKind::kUnavailable,
+                           why.empty() ? "no answer in time"
+                                       : fmt::format("no answer in time, because {}", why),
+                           {}});
   });
 }
 
