@@ -103,9 +103,11 @@ bool Backfill::Agree(const Turn& turn) {
     Promise& after = (*played)[i];
     if (after.start == before.start) continue;
     changed = true;
-    // For less nobody need be tried again who was held back.
-    moved_ = moved_ || after.start - before.start >= kLate;
-    if (after.start > turn.now) after.wake = WakeFor(after.start);
+    // Who could not start yet is tried again if it can now, and who was held back if it is for more
+    // than a moment.
+    const bool comes = before.start > turn.now && after.start == turn.now;
+    moved_ = moved_ || comes || after.start - before.start >= kLate;
+    if (comes || after.start > turn.now) after.wake = WakeFor(after.start);
   }
   promises_ = *std::move(played);
   return changed;
@@ -115,7 +117,7 @@ std::optional<std::vector<Promise>> Backfill::Play(const Turn& turn) {
   std::optional<std::vector<Promise>> played = promises_;
   std::vector<Step> steps = Ends(turn.now);
   for (std::size_t i = 0; i < promises_.size(); ++i) {
-    steps.push_back({std::max(promises_[i].start, turn.now), Step::Kind::kPromisedStart, {}, i});
+    steps.push_back({std::max(promises_[i].due, turn.now), Step::Kind::kPromisedStart, {}, i});
   }
   std::stable_sort(steps.begin(), steps.end());
   const auto mark = state_.Mark();
