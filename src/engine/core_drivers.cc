@@ -249,9 +249,13 @@ GangId Core::DrivenBy(const Reservation& reservation) const {
 // A driver that is yet to start goes where they are held.
 void Core::KeepToReserved(GangId gang, GangDomains& domains) const {
   for (const Reservation* const each : driven_.KeptFor(gang)) {
-    const std::vector<PodId> holds = each->holds();
-    if (each->stage() != ReservationStage::kHeld || holds.empty()) continue;
-    const Symbol there = state_.nodes().Label(state_.pod(holds[0]).node, domains.key);
+    // They may be lent, and then have no room in the state.
+    const auto held =
+        std::find_if(each->places.begin(), each->places.end(), [this](const auto& place) {
+          return place.hold.valid() && place.row.valid() && state_.nodes().has_node(place.row);
+        });
+    if (each->stage() != ReservationStage::kHeld || held == each->places.end()) continue;
+    const Symbol there = state_.nodes().Label(held->row, domains.key);
     std::erase_if(domains.all, [&](const Confines& domain) { return domain.value != there; });
   }
 }

@@ -32,7 +32,7 @@ GangPlan Core::PlanInParts(PodId id, GangId gang, Reservation* executors, GangPl
   const std::vector<PodId>& ready = gangs_.Find(gang)->ready;
   const Aspirants who{gang, ready, NeededBy(gang)};
   std::optional<GangDomains> domains = DomainsFor(state_, who, planner);
-  if (domains) KeepToReserved(gang, *domains);
+  if (domains && !domains->pinned) KeepToReserved(gang, *domains);
   return PlanIn(domains, who, [&] { return PlanBothHere(id, gang, executors, planner); });
 }
 
