@@ -58,7 +58,7 @@ MoreNodes GangHelpFinder::FindNodes(const Waiting& waiting, std::span<const Node
     if (guesses[like] < kMany && HelpsMore(like, 1)) return {like, 1};
   }
   MoreNodes best;
-  std::size_t most = std::min(waiting.members.size(), kMostNodes);
+  std::size_t most = std::min(waiting.most(), kMostNodes);
   for (const NodeRow like : shapes) {
     const auto count = FewestLike(like, guesses[like], most);
     if (!count) continue;
@@ -173,7 +173,7 @@ std::vector<GangHelpFinder::Larger> GangHelpFinder::FindLargerNodes(const Waitin
                                                                     std::span<const NodeRow> near) {
   const std::vector<Beyond> beyond = BeyondAll(waiting);
   if (beyond.empty()) return {};
-  const std::size_t count = std::min(waiting.members.size(), kMostNodes);
+  const std::size_t count = std::min(waiting.most(), kMostNodes);
   cluster::ResourceVector has;
   for (const Beyond& one : beyond) has.push_back({one.id, one.asked.front()});
   const std::vector<NodeRow> shapes = OneOfEachShape(near);

@@ -63,6 +63,8 @@ class GangHelpFinder {
   struct Waiting {
     std::span<const cluster::PodId> members;
     std::size_t needed = 1, fitting = 0;
+    std::size_t before = 0;  // places that others have before them, whatever changes
+    [[nodiscard]] std::size_t most() const { return members.size() + before; }
   };
 
   GangHelpFinder(cluster::State& state, StartTrials& trials, Doors doors)

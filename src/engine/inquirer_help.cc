@@ -99,7 +99,12 @@ void Inquirer::FindHelp(const Question& question, Wait& wait) {
   GangHelpFinder finder(state_, trials,
                         {.fits = [this](PodId pod, NodeRow row) { return core_.FitsOn(pod, row); },
                          .is_replaced = [&](PodId pod) { return expected_back.contains(pod); }});
-  const GangHelpFinder::Waiting waiting{question.members, question.needed, question.fitting};
+  GangHelpFinder::Waiting waiting{question.members, question.needed, question.fitting};
+  for (const auto& [key, reservation] : core_.reservations_.all()) {
+    if (reservation.stage() == ReservationStage::kWaiting) {
+      waiting.before += reservation.places.size();
+    }
+  }
   const std::vector<NodeRow> near =
       question.domains.empty() ? std::vector<NodeRow>{} : question.domains.front().rows;
   const MoreNodes more = finder.FindNodes(waiting, near);
