@@ -6,13 +6,17 @@ namespace knx::engine {
 
 using cluster::PodId;
 
-void BlockedKinds::Add(const cluster::State& state, PodId pod, const FailedAttempt& attempt) {
+BlockedKinds::Kind* BlockedKinds::Find(const cluster::State& state, PodId pod) {
   const cluster::Pod& record = state.pod(pod);
   const auto known = std::find_if(kinds_.begin(), kinds_.end(), [&](const Kind& kind) {
     const cluster::Pod& other = state.pod(kind.pod);
     return other.pod_class == record.pod_class && other.kin == record.kin;
   });
-  if (known != kinds_.end()) {
+  return known == kinds_.end() ? nullptr : &*known;
+}
+
+void BlockedKinds::Add(const cluster::State& state, PodId pod, const FailedAttempt& attempt) {
+  if (Kind* const known = Find(state, pod)) {
     known->rejected_by = known->rejected_by | attempt.rejected_by;
     known->pending_on = known->pending_on | attempt.pending_on;
   } else if (kinds_.size() < kMost) {
@@ -27,6 +31,18 @@ void BlockedKinds::Add(const cluster::State& state, const BlockedKinds& others) 
     Add(state, kind.pod, {.rejected_by = kind.rejected_by, .pending_on = kind.pending_on});
   }
   more_ = more_ || others.more_;
+}
+
+void BlockedKinds::AddThoseInTheWay(const cluster::State& state, std::span<const PodId> members) {
+  if (kinds_.empty()) return;
+  FailedAttempt any;
+  for (const Kind& kind : kinds_) {
+    any.rejected_by = any.rejected_by | kind.rejected_by;
+    any.pending_on = any.pending_on | kind.pending_on;
+  }
+  for (const PodId member : members) {
+    if (Find(state, member) == nullptr) Add(state, member, any);
+  }
 }
 
 void BlockedKinds::Set(PodId pod, const FailedAttempt& attempt) {

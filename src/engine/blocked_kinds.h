@@ -26,6 +26,9 @@ class BlockedKinds {
 
   void Add(const cluster::State& state, cluster::PodId pod, const FailedAttempt& attempt);
   void Add(const cluster::State& state, const BlockedKinds& others);
+  // Members that found a place when others did not, and may be in their way: another place for them
+  // helps as well. Nothing if nobody was blocked.
+  void AddThoseInTheWay(const cluster::State& state, std::span<const cluster::PodId> members);
   // This one and nobody else.
   void Set(cluster::PodId pod, const FailedAttempt& attempt);
   // The pod is not a member any more.
@@ -38,6 +41,9 @@ class BlockedKinds {
   void WidenTo(const cluster::State& state, cluster::PodId stands, FailedAttempt& attempt) const;
 
  private:
+  // nullptr: of that kind none is there.
+  Kind* Find(const cluster::State& state, cluster::PodId pod);
+
   std::vector<Kind> kinds_;
   bool more_ = false;
 };

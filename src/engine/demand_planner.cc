@@ -87,6 +87,7 @@ GangPlan DemandPlanner::Try(const std::vector<std::size_t>& order) {
     return std::move(plan_);
   }
   state_.Rollback(mark);
+  plan_.blocked_kinds.AddThoseInTheWay(state_, who_.ready);
   plan_.fitting = plan_.places.size();
   plan_.places.clear();
   if (!plan_.blocked.valid()) {

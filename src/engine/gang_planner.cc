@@ -152,6 +152,9 @@ GangPlan GangPlanner::PlanInOrder(std::vector<PodId> members, std::size_t needed
     return plan;
   }
   state_.Rollback(mark);
+  std::vector<PodId> placed;
+  for (const auto& [pod, row] : plan.places) placed.push_back(pod);
+  plan.blocked_kinds.AddThoseInTheWay(state_, placed);
   plan.fitting = plan.places.size();
   plan.places.clear();
   return plan;

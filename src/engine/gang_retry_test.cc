@@ -38,6 +38,27 @@ class GangRetry : public ::testing::Test {
   testing::Harness harness_{{}, testing::GangProfiles()};
 };
 
+TEST_F(GangRetry, AnotherPlaceForWhoIsInTheWayLetsTheGangTryAgain) {
+  for (const bool with_roles : {false, true}) {
+    testing::Harness harness({}, testing::GangProfiles());
+    const auto member = [&](const std::string& name, const std::string& cpu) {
+      PodBuilder pod = Member(name, cpu, 2);
+      if (!with_roles) return pod;
+      return pod.Label("pod-group.scheduling.kubenexus.io/role", name)
+          .Label("pod-group.scheduling.kubenexus.io/role-min-available", "1");
+    };
+    harness.Node(Machine("a", "4").Has("x/gpu", "1"));
+    harness.Pod(member("device", "1").Asks("x/gpu", "1"));
+    harness.Pod(member("large", "4"));
+    harness.Pass(Duration::Seconds(20));
+    EXPECT_EQ(harness.NodeOf("large"), "");
+    harness.Node(Machine("b", "1").Has("x/gpu", "1"));
+    harness.Pass(Duration::Seconds(11));
+    EXPECT_EQ(harness.NodeOf("device"), "b");
+    EXPECT_EQ(harness.NodeOf("large"), "a") << "which had no room on b";
+  }
+}
+
 TEST_F(GangRetry, WhatHelpsAnyOfThoseWithoutAPlaceLetsTheGangTryAgain) {
   harness_.Node(Machine("a", "4"));
   harness_.Pod(Member("large", "6", 2));
