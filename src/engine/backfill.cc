@@ -135,8 +135,11 @@ Passing Backfill::MayStart(const Waiter& waiter, const Places& places, Time now)
   DropGone(&waiter);
   const Passing passing = Judge({waiter, places, now});
   if (passing != Passing::kForbidden) return passing;
-  if (IsDue(promises_, waiter, now))
-    PromiseTo(waiter)->kept = std::min(PromiseTo(waiter)->kept, now);
+  if (!IsDue(promises_, waiter, now)) return passing;
+  Promise& own = *PromiseTo(waiter);
+  if (own.kept != kNever) return passing;
+  own.kept = now;
+  own.wake = std::min(own.wake, WakeFor(now));
   return passing;
 }
 
@@ -187,6 +190,15 @@ std::optional<std::vector<NodeRow>> Backfill::ClosedTo(const Waiter& waiter, Tim
   const auto own = PromiseTo(waiter);
   std::erase_if(rows, [&](NodeRow row) { return Touches({{PodId(), row}}, *own); });
   return rows;
+}
+
+Backfill::Places Backfill::TakePromised(const Waiter& waiter, Time now) {
+  if (!IsDue(promises_, waiter, now)) return {};
+  const Promise& own = *PromiseTo(waiter);
+  const bool all_wait =
+      std::none_of(own.places.begin(), own.places.end(),
+                   [this](const auto& place) { return state_.pod(place.first).node.valid(); });
+  return all_wait && TakePlaces(own) ? own.places : Places{};
 }
 
 bool Backfill::LeavesRoom(const Waiter& waiter, const Places& places, Time now) {

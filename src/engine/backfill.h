@@ -111,6 +111,8 @@ class Backfill {
                                 std::span<const cluster::PodId> victims, Time now);
   // nullopt: it passes nobody, wherever it goes.
   [[nodiscard]] std::optional<Detour> Around(const Waiter& waiter, Time now);
+  // Takes the places that it was promised if its time has come and they are free; none otherwise.
+  Places TakePromised(const Waiter& waiter, Time now);
   // Whether all promises stand if it is at these places; changes nothing.
   [[nodiscard]] bool LeavesRoom(const Waiter& waiter, const Places& places, Time now);
   [[nodiscard]] bool HasPromise(const Waiter& waiter) const;

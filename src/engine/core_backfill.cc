@@ -229,10 +229,10 @@ GangPlan Core::PlanBeside(const GangTurn& turn, GangPlanner& planner, bool& held
   if (passing == Passing::kForbidden) {
     state_.Rollback(mark);
     mark = state_.Mark();
+    plan.places = turn.in_parts ? Backfill::Places{} : backfill_->TakePromised(waiter, now);
     std::optional<Detour> detour = backfill_->Around(waiter, now);
     GangPlanner beside = MakePlanner([&](PodId pod) { return PlaceBeside(*detour, pod); });
-    plan.places.clear();
-    if (detour) {
+    if (plan.places.empty() && detour) {
       plan.places = turn.in_parts ? turn.plan(beside).places : PlanMembers(waiter, beside);
     }
     if (!plan.places.empty())
