@@ -138,7 +138,10 @@ void HttpClient::OpenAnother() {
 }
 
 void HttpClient::OnRoom(Links::iterator link) {
-  if (link->connection->heard()) backoff_.Reset();
+  if (link->connection->heard()) {
+    backoff_.Reset();
+    no_connection_.clear();
+  }
   if (link->outdated) SweepSoon();
   Pump();
 }
@@ -147,6 +150,7 @@ void HttpClient::OnClosed(Links::iterator link, const Error& error) {
   const bool was_good = link->connection->heard();
   links_.erase(link);
   if (was_good) return Pump();
+  no_connection_ = error.message;
   loop_.Cancel(retry_);
   retry_ = loop_.After(backoff_.Next(), [this] {
     retry_ = {};
@@ -225,7 +229,10 @@ std::string HttpClient::WhyNotSent() const {
     ++connections;
     open += link.connection->open();
   }
-  if (connections == 0) return "waited for a connection";
+  if (connections == 0) {
+    return no_connection_.empty() ? "waited for a connection"
+                                  : fmt::format("waited for a connection: {}", no_connection_);
+  }
   return fmt::format(
       "waited for room: the server takes no more than {} at a time over {}",
       open == 1 ? "1 request" : fmt::format("{} requests", open),

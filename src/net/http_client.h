@@ -95,6 +95,7 @@ class HttpClient {
   EventLoop::TimerId look_;  // at who has waited for too long
   Backoff backoff_{Duration::Milliseconds(100), Duration::Seconds(5)};  // of attempts to connect
   EventLoop::TimerId retry_;
+  std::string no_connection_;  // why the last attempt failed; empty: it did not
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
