@@ -350,9 +350,14 @@ class LiveScenario:
             if time.monotonic() - life[1] < life[0]:
                 continue
             meta = pod["metadata"]
+            # A kubelet says when, too: by that it is known to which run of a gang the pod belongs.
+            now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+            ended = {"type": "Ready", "status": "False", "reason": "PodCompleted",
+                     "lastTransitionTime": now}
             self._plane.request(
                 "PATCH", f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}/status",
-                {"status": {"phase": "Succeeded"}}, "application/merge-patch+json")
+                {"status": {"phase": "Succeeded", "conditions": [ended]}},
+                "application/strategic-merge-patch+json")
             del self._lives[meta["name"]]
 
     def _expect(self, what):
