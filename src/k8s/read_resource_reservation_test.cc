@@ -44,9 +44,8 @@ TEST(ReadResourceReservation, SoManyEqualPlaces) {
 
 TEST(ReadResourceReservation, DevicesMayBeCalledGpu) {
   const auto read = ReservationFrom("{resources: {gpu: 2, example.com/card: 1}}");
-  EXPECT_EQ(read.places[0].resources,
-            (ResourceList{{"example.com/card", Quantity::FromUnits(1)},
-                          {"nvidia.com/gpu", Quantity::FromUnits(2)}}));
+  EXPECT_EQ(read.places[0].resources, (ResourceList{{"example.com/card", Quantity::FromUnits(1)},
+                                                    {"nvidia.com/gpu", Quantity::FromUnits(2)}}));
 }
 
 TEST(ReadResourceReservation, PlacesByName) {
