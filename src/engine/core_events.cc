@@ -13,12 +13,6 @@ using cluster::PodId;
 using framework::ClusterEvent;
 using framework::EventKind;
 
-namespace {
-
-constexpr std::string_view kEventRunTime = "UnreadableRunTime";
-
-}  // namespace
-
 void Core::Handle(const Event& event, Time now) {
   Dispatch(event, now);
   SettleTouched(now);
@@ -260,7 +254,7 @@ void Core::OnNewPod(const k8s::Pod& pod, Time now) {
     }
   }
   if (const auto* const said = backfill_ == nullptr ? nullptr : UnreadableRunTime(pod.meta)) {
-    EmitEvent(id, true, kEventRunTime, k8s::names::kActionScheduling,
+    EmitEvent(id, true, k8s::names::kEventRunTime, k8s::names::kActionScheduling,
               fmt::format("annotation {} says {}, which is no time like 90m or 1h30m: it does not "
                           "count",
                           k8s::names::kExpectedDuration, Shortened(*said, kLongestValue)));

@@ -59,9 +59,12 @@ inline constexpr std::string_view kEventPreempted = "Preempted";
 inline constexpr std::string_view kEventGangIncomplete = "PodGroupIncomplete";
 inline constexpr std::string_view kEventGangConflict = "PodGroupConflict";
 inline constexpr std::string_view kEventFailedPreemption = "FailedPreemption";
+inline constexpr std::string_view kEventRunTime = "UnreadableRunTime";
+inline constexpr std::string_view kEventNotUnderstood = "NotUnderstood";
 inline constexpr std::string_view kActionBinding = "Binding";
 inline constexpr std::string_view kActionPreempting = "Preempting";
 inline constexpr std::string_view kActionScheduling = "Scheduling";
+inline constexpr std::string_view kActionReading = "Reading";
 
 // Pods that belong together: who says so (labels, or annotations of the same name).
 inline constexpr std::string_view kGangName = "pod-group.scheduling.kubenexus.io/name";

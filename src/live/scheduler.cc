@@ -155,8 +155,8 @@ void Scheduler::OnRefused(const k8s::RefusedObject& object) {
   record.api_version = object.api_version;
   record.kind = object.kind;
   record.warning = true;
-  record.reason = "NotUnderstood";
-  record.action = "Reading";
+  record.reason = k8s::names::kEventNotUnderstood;
+  record.action = k8s::names::kActionReading;
   record.note = fmt::format("not heeded, because it cannot be understood: {:.{}}",
                             object.why.message, kLongestComplaint);
   record.controller = "kubenexus-scheduler";
