@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -62,8 +61,6 @@ class Inquirer {
   [[nodiscard]] StartTrials::Try AfterReservations(StartTrials::Try attempt);
   void HoldWhatWaits();
   void FindHelp(const Question& question, Wait& wait);
-  // Of pods whose place is reserved, but by those who may use it themselves.
-  [[nodiscard]] std::set<cluster::PodId> ExpectedBack(cluster::PodId member);
   std::vector<cluster::PodId> FindPods(const Question& question, GangHelpFinder& finder);
   // Where plans may be at present.
   std::vector<cluster::PodId> FindPodsHere(const Question& question, GangHelpFinder& finder);

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "engine/core.h"
@@ -95,10 +94,12 @@ void Inquirer::HoldWhatWaits() {
 
 void Inquirer::FindHelp(const Question& question, Wait& wait) {
   StartTrials trials(question.attempt, question.members.size(), state_.nodes().node_count());
-  const std::set<PodId> expected_back = ExpectedBack(question.members.front());
-  GangHelpFinder finder(state_, trials,
-                        {.fits = [this](PodId pod, NodeRow row) { return core_.FitsOn(pod, row); },
-                         .is_replaced = [&](PodId pod) { return expected_back.contains(pod); }});
+  const PodId first = question.members.front();
+  GangHelpFinder finder(
+      state_, trials,
+      {.fits = [this](PodId pod, NodeRow row) { return core_.FitsOn(pod, row); },
+       .is_replaced = [this,
+                       first](PodId pod) { return core_.driven_.IsExpectedBack(pod, first); }});
   GangHelpFinder::Waiting waiting{question.members, question.needed, question.fitting};
   for (const auto& [key, reservation] : core_.reservations_.all()) {
     if (reservation.stage() == ReservationStage::kWaiting) {
@@ -124,17 +125,6 @@ void Inquirer::FindHelp(const Question& question, Wait& wait) {
   std::sort(wait.pods.begin(), wait.pods.end());
   trials.Renew();
   FindReserved(trials, wait);
-}
-
-std::set<PodId> Inquirer::ExpectedBack(PodId member) {
-  std::set<PodId> expected_back;
-  const auto own = core_.ReservationsFor(member);
-  for (const auto& [key, reservation] : core_.reservations_.all()) {
-    if (reservation.over() || std::find(own.begin(), own.end(), &reservation) != own.end())
-      continue;
-    for (const auto& [pod, use] : reservation.users()) expected_back.insert(pod);
-  }
-  return expected_back;
 }
 
 // ---- pods that end ----
