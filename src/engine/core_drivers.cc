@@ -238,8 +238,7 @@ bool Core::PlanExecutors(PodId id, Reservation& executors, GangPlan& plan) {
   return false;
 }
 
-// The places of a gang that has to be together are together, and with its driver, which has yet to
-// find room there unless it runs.
+// Whose driver makes those it is for; invalid: nobody's.
 GangId Core::DrivenBy(const Reservation& reservation) const {
   if (reservation.made_for.valid() || reservation.group.empty()) return reservation.made_for;
   const auto gangs = drivers_.GangsOf({reservation.object.meta.namespace_, reservation.group});

@@ -261,11 +261,12 @@ void Core::DecideGang(PodId id, GangId gang, Time now) {
   if (!fits) {
     GangRoom room =
         in_parts ? FindRoomInParts(id, gang, executors, now) : FindRoom(id, gang, planner, now);
-    const bool in_vain = backfill_ != nullptr && !room.victims.empty() && ProfileOf(id).backfill &&
-                         backfill_->WouldDelay(WaiterOf(id, gang), room.places, room.victims, now);
-    if (in_vain) {
-      room = {};
-      plan.refusal.message += NobodyGoesFor(WaiterOf(id, gang));
+    if (backfill_ != nullptr && !room.victims.empty() && ProfileOf(id).backfill) {
+      const Waiter waiter = WaiterOf(id, gang);
+      if (backfill_->WouldDelay(waiter, room.places, room.victims, now)) {
+        room = {};
+        plan.refusal.message += NobodyGoesFor(waiter);
+      }
     }
     TakeBackLoan(loan);
     if (executors != nullptr) AwaitExecutorRoom(id, gang, *executors, room, now);

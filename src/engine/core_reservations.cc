@@ -287,6 +287,8 @@ void Core::HoldPlaces(Reservation& reservation) {
   reservation.unsettled = false;
 }
 
+// The places of a gang that has to be together are together, and with its driver, which has yet to
+// find room there unless it runs.
 std::optional<Placement> Core::PlaceTogether(Reservation& reservation) {
   const auto has_node = [](const Reservation::Place& place) { return !place.asked.node.empty(); };
   const bool anywhere =

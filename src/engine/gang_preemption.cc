@@ -75,6 +75,7 @@ GangRoom GangPreemptor::FindForSome(GangId gang, std::span<const PodId> members,
 GangRoom GangPreemptor::FindBySearch(GangId gang, std::span<const PodId> members,
                                      const Search& search) {
   const std::vector<PodId> able = Able(members);
+  if (able.empty()) return {};
   priority_ = INT32_MAX;
   for (const PodId member : able) {
     if (!cluster::IsHold(state_.pod(member))) {
