@@ -46,7 +46,7 @@ std::string InVersion(std::string_view path, std::string_view version) {
 }  // namespace
 
 Discovery::Discovery(net::EventLoop& loop, ApiClient& api, Duration again)
-    : loop_(loop), api_(api), again_(again) {}
+    : loop_(loop), api_(api), again_(again), unanswered_(Duration::Milliseconds(100), again) {}
 
 Discovery::~Discovery() {
   *alive_ = false;
@@ -69,7 +69,10 @@ void Discovery::Ask() {
 // What cannot be had or read changes nothing. Whoever was never told watches where its kind should
 // be, and finds out by itself.
 void Discovery::OnAnswer(const Result<Response>& response) {
-  next_ = loop_.After(again_, [this] {
+  constexpr int kFirstOfServerErrors = 500;
+  const bool heard = response.ok() && response->status < kFirstOfServerErrors;
+  if (heard) unanswered_.Reset();
+  next_ = loop_.After(heard ? again_ : unanswered_.Next(), [this] {
     next_ = {};
     Ask();
   });

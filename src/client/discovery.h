@@ -16,6 +16,7 @@
 #include "base/time.h"
 #include "client/api_client.h"
 #include "client/reflector.h"
+#include "net/backoff.h"
 #include "net/event_loop.h"
 
 namespace knx::client {
@@ -44,6 +45,7 @@ class Discovery {
   net::EventLoop& loop_;
   ApiClient& api_;
   Duration again_;
+  net::Backoff unanswered_;  // a server refuses streams of a connection that begins
   std::vector<std::pair<Collection, Reflector*>> guided_;
   bool answered_ = false;
   std::optional<Paths> served_;  // nullopt: the server does not say

@@ -22,6 +22,8 @@ std::string Resource(std::string_view name, std::string_view verbs = R"("list","
   return fmt::format(R"({{"resource":"{}","scope":"Namespaced","verbs":[{}]}})", name, verbs);
 }
 
+constexpr std::uint32_t kRefusedStream = 7;
+
 std::string Version(std::string_view name, const std::string& resources,
                     std::string_view freshness = "Current") {
   return fmt::format(R"({{"version":"{}","resources":[{}],"freshness":"{}"}})", name, resources,
@@ -47,14 +49,15 @@ class DiscoveryTest : public ::testing::Test {
         server.http().Begin(asked, 200, {{"content-type", ApiServer::kProtobufWatch}});
         return server.http().Write(asked, BookmarkEvent("9", true));
       }
-      ++asked_;
+      if (++asked_ <= refused_) return server.http().Reset(asked, kRefusedStream);
       const std::string etag = fmt::format("\"{}\"", std::hash<std::string>{}(says_));
       const bool same = net::FindHeader(asked.headers, "if-none-match") == etag;
       if (same) ++same_;
       server.http().Answer(asked, same ? 304 : status_, same ? "" : says_, {{"etag", etag}});
     });
   }
-  void Guide(bool with_older = true) {
+  void Guide(bool with_older = true) { Guide(discovery_, with_older); }
+  void Guide(Discovery& discovery, bool with_older = true) {
     const Collection collection{
         "/apis/g/v1/things", "", true,
         with_older ? std::vector<std::string>{"v1beta2", "v1beta1"} : std::vector<std::string>{}};
@@ -66,7 +69,7 @@ class DiscoveryTest : public ::testing::Test {
             .synced = [this] { ++synced_; },
             .trouble = [this](std::string_view,
                               const Error& error) { said_.push_back(error.message); }}));
-    discovery_.Guide(collection, *reflectors_.back());
+    discovery.Guide(collection, *reflectors_.back());
   }
   // Until the server was asked some more times, and what follows from it is done.
   void Settle() {
@@ -77,7 +80,7 @@ class DiscoveryTest : public ::testing::Test {
 
   net::EventLoop loop_;
   ApiServer server_{loop_};
-  int status_ = 200;
+  int status_ = 200, refused_ = 0;
   std::string says_ = Groups("");
   int asked_ = 0, same_ = 0, synced_ = 0;
   std::vector<std::string> watched_, said_;
@@ -147,6 +150,17 @@ TEST_F(DiscoveryTest, WhatIsAwayForAWhileIsNotGone) {
   EXPECT_THAT(watched_, ElementsAre("/apis/g/v1/things"));
   EXPECT_EQ(synced_, 1);
   EXPECT_THAT(said_, IsEmpty());
+}
+
+// A server may refuse what comes while a connection begins; its kinds are not to wait for the next
+// look around.
+TEST_F(DiscoveryTest, AServerThatGaveNoAnswerIsAskedAgainSoon) {
+  refused_ = 2;
+  Discovery seldom(loop_, api_, Duration::Seconds(3600));
+  Guide(seldom);
+  EXPECT_TRUE(RunUntil(loop_, [this] { return asked_ == 3; }));
+  RunFor(loop_, Duration::Milliseconds(300));
+  EXPECT_EQ(asked_, 3);
 }
 
 TEST_F(DiscoveryTest, WhereTheServerDoesNotSayTheKindIsTried) {
