@@ -291,11 +291,11 @@ TEST_F(ApiClientTest, WritesWhatTheServerExpects) {
 class FirstContactTest : public ApiClientTest {
  protected:
   std::optional<Status> Contact(bool credentials_may_change,
-                                Duration limit = Duration::Seconds(10)) {
+                                Duration limit = Duration::Seconds(10), Duration patience = {}) {
     if (api_ == nullptr) Connect();
     std::optional<Status> got;
     const FirstContact contact(loop_, *api_,
-                               {credentials_may_change, {"users[0].user", {"/k", 6, 9}}},
+                               {credentials_may_change, {"users[0].user", {"/k", 6, 9}}}, patience,
                                [&](const Status& outcome) { got = outcome; });
     RunUntil(loop_, [&] { return got.has_value(); }, limit);
     return got;
@@ -340,6 +340,15 @@ TEST_F(FirstContactTest, WaitsForAServerThatIsDownAndSaysSoOnce) {
   EXPECT_THAT(
       said_, ElementsAre(fmt::format("waiting for the API server: 127.0.0.1:{}: Connection refused",
                                      server_.http().port())));
+}
+
+TEST_F(FirstContactTest, GivesUpAfterAWhileIfTold) {
+  Connect();
+  server_.http().StopListening();
+  const auto got = Contact(false, Duration::Seconds(30), Duration::Seconds(1));
+  EXPECT_EQ(got.value().error().ToString(),
+            fmt::format("waited 1s for the API server: 127.0.0.1:{}: Connection refused",
+                        server_.http().port()));
 }
 
 TEST_F(FirstContactTest, WaitsForCredentialsThatMayBecomeOthers) {

@@ -17,8 +17,12 @@ bool IsDown(int status) {
 }  // namespace
 
 FirstContact::FirstContact(net::EventLoop& loop, ApiClient& api, OurCredentials credentials,
-                           std::function<void(const Status& outcome)> done)
-    : loop_(loop), api_(api), credentials_(std::move(credentials)), done_(std::move(done)) {
+                           Duration patience, std::function<void(const Status& outcome)> done)
+    : loop_(loop),
+      api_(api),
+      credentials_(std::move(credentials)),
+      patience_(patience),
+      done_(std::move(done)) {
   Ask();
 }
 
@@ -54,7 +58,17 @@ void FirstContact::OnAnswer(const Result<Response>& response) {
   done_(Ok());
 }
 
+bool FirstContact::IsPatient() const {
+  return patience_ == Duration{} || net::EventLoop::Now() - began_ < patience_;
+}
+
 void FirstContact::AskLater(const Error& error) {
+  if (!IsPatient()) {
+    return done_(Error{error.kind,
+                       fmt::format("waited {} for the API server: {}", FormatDuration(patience_),
+                                   error.ToString()),
+                       {}});
+  }
   api_.troubles().ReportServer(fmt::format("waiting for the API server: {}", error.ToString()));
   retry_ = loop_.After(backoff_.Next(), [this] {
     retry_ = {};

@@ -19,8 +19,9 @@ class FirstContact {
     bool may_change = false;  // by themselves, so that a 401 is waited out
     FieldPlace place = {};    // where they stand, for errors
   };
+  // `patience`: how long a server is waited for; 0: without end.
   // `done` is told once: the server answers, or why it never will.
-  FirstContact(net::EventLoop& loop, ApiClient& api, OurCredentials credentials,
+  FirstContact(net::EventLoop& loop, ApiClient& api, OurCredentials credentials, Duration patience,
                std::function<void(const Status& outcome)> done);
   ~FirstContact();
   FirstContact(const FirstContact&) = delete;
@@ -30,10 +31,13 @@ class FirstContact {
   void Ask();
   void OnAnswer(const Result<Response>& response);
   void AskLater(const Error& error);
+  [[nodiscard]] bool IsPatient() const;
 
   net::EventLoop& loop_;
   ApiClient& api_;
   OurCredentials credentials_;
+  Duration patience_;
+  Time began_ = net::EventLoop::Now();
   std::function<void(const Status& outcome)> done_;
   net::Backoff backoff_{Duration::Milliseconds(500), Duration::Seconds(10)};
   net::EventLoop::TimerId retry_;

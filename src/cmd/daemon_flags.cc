@@ -43,6 +43,8 @@ void AddMisc(FlagTable& table, DaemonOptions& out) {
              "write the complete configuration there, and end");
   table.Text("master", out.master, "URL",
              "the API server, instead of the one that the kubeconfig names");
+  table.Span("wait-for-api-server", out.wait_for_api_server,
+             "at the start, end with exit code 2 if it gave no answer for so long; 0: never");
   table.Bool("shadow", out.shadow,
              "write nothing: decide about another scheduler's pods and report the differences");
   table.Text(std::string(kShadowOf), out.shadow_scheduler_name, "NAME",

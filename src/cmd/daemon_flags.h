@@ -57,6 +57,7 @@ struct DaemonOptions {
   std::string kubeconfig;       // empty: $KUBECONFIG, ~/.kube/config, or the service account
   std::optional<double> kube_api_qps;
   std::optional<std::int32_t> kube_api_burst;
+  Duration wait_for_api_server = Duration::Minutes(10);  // at the start; 0: without end
   Duration pod_max_in_unschedulable_pods = Duration::Minutes(5);
   LeaderElectionFlags leader_election;
   FeatureGates feature_gates;

@@ -232,6 +232,12 @@ class WrongWay(unittest.TestCase):
             self.assertIn(f"waiting for the API server: 127.0.0.1:1{via}: Connection refused",
                           about_it[0])
 
+    def test_a_server_that_stays_down_ends_it(self):
+        with self.kubeconfig("https://127.0.0.1:1") as flag:
+            self.assertEqual(self.run_with(flag, "--wait-for-api-server=1s"),
+                             (2, "kubenexus-scheduler: waited 1s for the API server: "
+                                 "127.0.0.1:1: Connection refused"))
+
     def test_with_few_descriptors_one_line_says_so_and_signals_are_heard(self):
         endings = set()
         with self.kubeconfig("https://127.0.0.1:1") as flag:
