@@ -8,7 +8,8 @@ SHELL := /bin/bash
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export JOBS
 
-CTEST = ctest --output-on-failure --no-tests=error --timeout 600 -j $(JOBS) --test-dir
+TEST_LIMIT = 600
+CTEST = ctest --output-on-failure --no-tests=error --timeout $(TEST_LIMIT) -j $(JOBS) --test-dir
 
 .PHONY: help
 help: ## this list
@@ -46,7 +47,10 @@ test-random: ## property tests with other cases every time, and many lives of ga
 	@for folder in k8s client cluster framework plugins engine; do echo "== $$folder, $(CASES) cases"; \
 	  RC_PARAMS="max_success=$(CASES)" build/release/src/$$folder/$${folder}_test --gtest_brief=1; done
 	@echo "== gangs made in random order, $(SEEDS) seeds"
-	@KNX_GANG_SEEDS=$(SEEDS) build/release/src/sim/sim_test --gtest_brief=1 --gtest_filter='GangSoak.NoG*'
+	@step=$$(nproc); all=; failed=0; for first in $$(seq $$step); do \
+	  KNX_GANG_SEEDS=$(SEEDS) KNX_GANG_FIRST_SEED=$$first KNX_GANG_SEED_STEP=$$step \
+	    build/release/src/sim/sim_test --gtest_brief=1 --gtest_filter='GangSoak.NoG*' & all="$$all $$!"; done; \
+	  for one in $$all; do wait $$one || failed=1; done; exit $$failed
 
 .PHONY: build
 build: ## build the programs into bin/
@@ -172,6 +176,9 @@ test-deploy: control-plane build ## the rights of deploy/kubenexus-scheduler.yam
 .PHONY: test-compat
 test-compat: control-plane build ## a short run on API servers of other releases (RELEASES="1.29.6 1.33.13"); builds them: an hour the first time
 	@python3 -B tests/compat/compat_test.py $(RELEASES)
+
+# What looks at every access takes several times as long.
+test-asan test-tsan: TEST_LIMIT = 3000
 
 .PHONY: test-asan
 test-asan: ## every test under the address and undefined behaviour sanitizers
