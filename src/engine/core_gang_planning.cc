@@ -38,8 +38,8 @@ GangPlan Core::PlanInParts(PodId id, GangId gang, Reservation* executors, GangPl
 
 std::function<GangPlan()> Core::PlanHere(const Aspirants& who, GangPlanner& planner) {
   if (!IsChoosy(state_.gangs().Get(who.gang))) {
-    return [members = planner.LargestFirst(who.ready), needed = who.needed, &planner] {
-      return planner.PlanInOrder(members, needed);
+    return [orders = planner.OrdersFor(who.ready, who.needed), needed = who.needed, &planner] {
+      return planner.PlanInOrders(orders, needed);
     };
   }
   return [chooser = DemandPlanner(state_, planner, who)]() mutable { return chooser.Plan(); };

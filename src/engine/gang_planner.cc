@@ -142,6 +142,27 @@ std::vector<PodId> GangPlanner::BySize(std::span<const PodId> members, bool larg
   return out;
 }
 
+GangPlanner::Orders GangPlanner::OrdersFor(std::span<const PodId> members,
+                                           std::size_t needed) const {
+  Orders orders = {LargestFirst(members)};
+  if (needed == 0 || members.size() <= needed) return orders;
+  std::vector<PodId> smallest_first = SmallestFirst(members);
+  if (smallest_first != orders[0]) orders.push_back(std::move(smallest_first));
+  return orders;
+}
+
+GangPlan GangPlanner::PlanInOrders(const Orders& orders, std::size_t needed) {
+  GangPlan best;
+  for (std::size_t i = 0; i < orders.size(); ++i) {
+    GangPlan plan = PlanInOrder(orders[i], needed);
+    if (!plan.places.empty() || plan.refusal.attempt.error) return plan;
+    if (i > 0 && plan.fitting <= best.fitting) std::swap(plan, best);
+    plan.blocked_kinds.Add(state_, best.blocked_kinds);
+    best = std::move(plan);
+  }
+  return best;
+}
+
 GangPlan GangPlanner::PlanInOrder(std::vector<PodId> members, std::size_t needed) {
   GangPlan plan;
   const auto mark = state_.Mark();

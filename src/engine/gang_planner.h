@@ -67,9 +67,14 @@ class GangPlanner {
 
   // At least `needed` of the members, and as many of the others as fit beside them.
   GangPlan Plan(std::span<const cluster::PodId> members, std::size_t needed) {
-    return PlanInOrder(LargestFirst(members), needed);
+    return PlanInOrders(OrdersFor(members, needed), needed);
   }
-  GangPlan PlanInOrder(std::vector<cluster::PodId> members, std::size_t needed);
+  // Which members come first: the large ones; and where these leave too little room for so many,
+  // the small ones, who may be enough.
+  using Orders = std::vector<std::vector<cluster::PodId>>;
+  [[nodiscard]] Orders OrdersFor(std::span<const cluster::PodId> members, std::size_t needed) const;
+  // In the first of them in which there are places for enough.
+  GangPlan PlanInOrders(const Orders& orders, std::size_t needed);
 
   // The order in which members are placed; and, of equally important ones, the other way round.
   [[nodiscard]] std::vector<cluster::PodId> LargestFirst(
@@ -83,6 +88,7 @@ class GangPlanner {
   void Fill(std::vector<cluster::PodId>& without, GangPlan& plan, const Wants& wants);
 
  private:
+  GangPlan PlanInOrder(std::vector<cluster::PodId> members, std::size_t needed);
   [[nodiscard]] std::vector<cluster::PodId> BySize(std::span<const cluster::PodId> members,
                                                    bool largest_first) const;
   // One round over those that have no place yet; true: somebody found one.

@@ -117,6 +117,22 @@ TEST_F(GangRefusalTest, MembersOfDifferentSizesShareWhatThereIs) {
   EXPECT_THAT(Refusal(), EndsWith(" Impossible now: at most 2 fit by nvidia.com/gpu."));
 }
 
+TEST_F(GangRefusalTest, SmallMembersAreEnoughWhereLargeOnesLeaveTooLittleRoom) {
+  Restart("searchEvaluations: 0");
+  Node("a", "8");
+  harness_->Pod(Member("large", 4, "7"));
+  for (int i = 0; i < 4; ++i) harness_->Pod(Member("m" + std::to_string(i), 4, "2"));
+  EXPECT_EQ(Placed(4), 4);
+  EXPECT_EQ(harness_->NodeOf("large"), "");
+}
+
+TEST_F(GangRefusalTest, HowManyFitIsSaidOfTheSmallMembersIfTheyAreMore) {
+  Node("a", "7");
+  harness_->Pod(Member("large", 4, "7"));
+  for (int i = 0; i < 4; ++i) harness_->Pod(Member("m" + std::to_string(i), 4, "2"));
+  EXPECT_THAT(Refusal(), HasSubstr(" needs 4 pods at once, 3 fit; for the next: "));
+}
+
 TEST_F(GangRefusalTest, AnotherWayThanTheFirstIsSearchedFor) {
   Node("a", "8");
   Node("b", "8");
