@@ -55,9 +55,17 @@ class GangLife {
     int members = 0, minimum = 0, cpus = 0;
     bool in_pairs = false;  // its members start two by two
   };
+  struct Begun {
+    int started = 0, running = 0;
+    void Add(bool finished) {
+      ++started;
+      if (!finished) ++running;
+    }
+  };
   struct Progress {
-    int made = 0, started = 0, waiting = 0;
-    std::map<std::string, int> pairs;  // how many of each have started
+    int made = 0, waiting = 0;
+    Begun begun;
+    std::map<std::string, Begun> pairs;
   };
 
   // Two bindings of a wave fail.
@@ -130,10 +138,13 @@ class GangLife {
       // Who was asked to go takes its time, and nobody makes it again.
       if (pod->meta.deleted) continue;
       ++gang.made;
-      ++(waits ? gang.waiting : gang.started);
-      if (waits) continue;
+      if (waits) {
+        ++gang.waiting;
+        continue;
+      }
       ++started;
-      if (gangs_[name].in_pairs) ++gang.pairs[PairOf(*pod)];
+      gang.begun.Add(IsFinished(*pod));
+      if (gangs_[name].in_pairs) gang.pairs[PairOf(*pod)].Add(IsFinished(*pod));
     }
     for (const auto& [name, gang] : progress) {
       const Gang& wanted = gangs_[name];
@@ -152,18 +163,19 @@ class GangLife {
 
   void LookForHalves(const std::map<std::string, Progress>& progress) {
     for (const auto& [name, gang] : progress) {
-      LookForHalf(name, gang.started, gangs_[name].minimum);
-      for (const auto& [pair, started] : gang.pairs) LookForHalf(name + "/" + pair, started, 2);
+      LookForHalf(name, gang.begun, gangs_[name].minimum);
+      for (const auto& [pair, begun] : gang.pairs) LookForHalf(name + "/" + pair, begun, 2);
     }
   }
 
-  void LookForHalf(const std::string& name, int started, int minimum) {
-    const bool half = started > 0 && started < minimum;
+  void LookForHalf(const std::string& name, const Begun& begun, int minimum) {
+    // Where all who started have done their work nobody waits for the others, nor holds anything.
+    const bool half = begun.running > 0 && begun.started < minimum;
     if (!half) {
       half_since_.erase(name);
     } else if (cluster_.now() - half_since_.try_emplace(name, cluster_.now()).first->second >
                kPatience) {
-      complaint_ = fmt::format("{}: {} of {} members started", name, started, minimum);
+      complaint_ = fmt::format("{}: {} of {} members started", name, begun.started, minimum);
     }
   }
 
@@ -174,7 +186,7 @@ class GangLife {
     std::string fits;
     for (const auto& [name, gang] : progress) {
       const Gang& wanted = gangs_[name];
-      if (gang.started > 0 || gang.made < wanted.minimum) continue;
+      if (gang.begun.started > 0 || gang.made < wanted.minimum) continue;
       int places = 0;
       for (const auto& [node, cpus] : free) places += cpus / wanted.cpus;
       if (places >= wanted.minimum) fits = name;
