@@ -175,17 +175,6 @@ class Live(unittest.TestCase):
             scheduler.start()
             self.wait_until(lambda: len(self.bound()) == 300)
 
-    def test_an_api_server_that_went_away_is_found_again(self):
-        with ControlPlane("--without=kube-scheduler,kube-controller-manager",
-                          "--secure-port=23577") as plane, Scheduler(plane):
-            plane.create("/api/v1/nodes", node("n"))
-            plane.create(PODS, pod("before"))
-            plane.wait_for(f"{PODS}/before", lambda p: p["spec"].get("nodeName"))
-            plane.stop()
-            plane.start()
-            plane.create(PODS, pod("after"))
-            plane.wait_for(f"{PODS}/after", lambda p: p["spec"].get("nodeName"), timeout=60)
-
 
 class WrongWay(unittest.TestCase):
     def run_with(self, *flags):
