@@ -2,14 +2,16 @@
 
 import collections
 import contextlib
+import http
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
+import urllib.error
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "control_plane"))
@@ -18,7 +20,7 @@ from audit import audited  # noqa: E402
 from cable import Cable  # noqa: E402
 from control_plane import ControlPlane  # noqa: E402
 from live_test import PODS, Scheduler, condition, node, pod  # noqa: E402
-from pages_test import CONFIGURATION  # noqa: E402
+from pages_test import CONFIGURATION, Serving  # noqa: E402
 from progress import wait_for_count  # noqa: E402
 from running import free_port  # noqa: E402
 
@@ -108,16 +110,21 @@ class Faults(unittest.TestCase):
     def test_history_that_is_compacted_while_nobody_could_look(self):
         plane = self.start("--kube-apiserver-flag=--watch-cache=false",
                            "--kube-apiserver-flag=--etcd-compaction-interval=1s")
-        cable = self.through_a_cable(plane)
+        cable = self._stack.enter_context(Cable(plane))
+        daemon = self._stack.enter_context(
+            Serving(plane, f"--kubeconfig={cable.kubeconfig}"))
         plane.create(PODS, pod("before"))
         self.expect_bound(plane, 1)
+        told = times_told_anew(daemon, plane)
         cable.unplug()
+        version = plane.get(PODS)["metadata"]["resourceVersion"]
         plane.request("DELETE", f"{PODS}/before?gracePeriodSeconds=0")
         for i in range(50):
             plane.create(PODS, pod(f"p{i}", cpu="10m"))
-        time.sleep(4)
+        wait_for_count(lambda: is_forgotten(plane, version), True, pause=0.2)
         cable.plug_in()
         self.expect_bound(plane, 50)
+        self.assertGreater(times_told_anew(daemon, plane), told)
 
     def test_a_clock_that_is_set_an_hour_forward_and_back(self):
         folder = pathlib.Path(self._stack.enter_context(tempfile.TemporaryDirectory()))
@@ -148,6 +155,27 @@ def kill_api_server(plane):
     os.kill(server, signal.SIGKILL)
     plane.process.wait(timeout=60)
     plane.stop()
+
+
+def times_told_anew(daemon, plane):
+    """How often the daemon let itself be told of all pods."""
+    status, text = daemon.get("/metrics", (plane.folder / "admin.token").read_text("ascii"))
+    if status != http.HTTPStatus.OK:
+        raise RuntimeError(f"/metrics: {status} {text}")
+    found = re.findall(r"^kubenexus_watches_opened_total\{(.*)\} (\d+)$", text, re.M)
+    return sum(int(count) for labels, count in found
+               if 'resource="pods"' in labels and 'mode="list"' in labels)
+
+
+def is_forgotten(plane, version):
+    """Whether the server cannot say any more how things were."""
+    try:
+        plane.get(f"{PODS}?limit=1&resourceVersion={version}&resourceVersionMatch=Exact")
+        return False
+    except urllib.error.HTTPError as error:
+        if error.code != http.HTTPStatus.GONE:
+            raise
+        return True
 
 
 @contextlib.contextmanager
