@@ -2,6 +2,7 @@
 
 import collections
 import contextlib
+import datetime
 import http
 import os
 import pathlib
@@ -19,7 +20,8 @@ sys.path.insert(0, str(ROOT / "tests" / "control_plane"))
 from audit import audited  # noqa: E402
 from cable import Cable  # noqa: E402
 from control_plane import ControlPlane  # noqa: E402
-from live_test import PODS, Scheduler, condition, node, pod  # noqa: E402
+from leader_test import LEASE, LONG, Replica, configuration  # noqa: E402
+from live_test import EVENTS, PODS, Scheduler, condition, node, pod  # noqa: E402
 from pages_test import CONFIGURATION, Serving  # noqa: E402
 from progress import wait_for_count  # noqa: E402
 from running import free_port  # noqa: E402
@@ -132,14 +134,25 @@ class Faults(unittest.TestCase):
         shift.write_text("0", "ascii")
         subprocess.run(["gcc", "-shared", "-fPIC", "-o", folder / "clock.so",
                         ROOT / "tests" / "live" / "clock_shift.c"], check=True)
+        config = folder / "config.yaml"
+        config.write_text(configuration(LONG), "ascii")
         plane = self.start()
         with mock_environment(LD_PRELOAD=str(folder / "clock.so"), CLOCK_SHIFT_FILE=str(shift)):
-            self._stack.enter_context(Scheduler(plane))
+            leader = self._stack.enter_context(Replica(plane, config))
         for number, seconds in enumerate((0, 3600, -3600, 0)):
-            shift.write_text(str(seconds), "ascii")
+            (folder / "next").write_text(str(seconds), "ascii")
+            (folder / "next").rename(shift)
             for i in range(50):
                 plane.create(PODS, pod(f"p{number}-{i}", cpu="10m"))
             self.expect_bound(plane, 50 * (number + 1))
+            # It does see what is shifted, where it says when something was.
+            plane.wait_for(EVENTS, lambda got, of=f"p{number}-", by=seconds: 50 == sum(
+                is_shifted(each["eventTime"], by) for each in got["items"]
+                if each["regarding"]["name"].startswith(of)))
+            plane.wait_for(LEASE, lambda got, by=seconds: is_shifted(got["spec"]["renewTime"], by))
+        self.assertEqual(plane.get(LEASE)["spec"]["leaseTransitions"], 0)
+        self.assertEqual(len(leader.said("] \"Leads\" ")), 1)
+        self.assertIsNone(leader.process.poll())
 
 
 def places(plane):
@@ -176,6 +189,12 @@ def is_forgotten(plane, version):
         if error.code != http.HTTPStatus.GONE:
             raise
         return True
+
+
+def is_shifted(written, by):
+    """Whether a time that was written just now is wrong by as many seconds, more or less."""
+    ahead = datetime.datetime.fromisoformat(written) - datetime.datetime.now(datetime.timezone.utc)
+    return abs(ahead.total_seconds() - by) < 600
 
 
 @contextlib.contextmanager
