@@ -3,6 +3,7 @@
 import base64
 import collections
 import contextlib
+import itertools
 import pathlib
 import signal
 import subprocess
@@ -14,12 +15,13 @@ import urllib.error
 import live_test
 from live_test import EVENTS, PODS, PROGRAM, node, pod
 
-from control_plane import ControlPlane
+from audit import audited
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
 LEASE = f"{LEASES}/kube-scheduler"
 SHORT = {"leaseDuration": "6s", "renewDeadline": "4s", "retryPeriod": "1s"}
 LONG = {"leaseDuration": "60s", "renewDeadline": "40s", "retryPeriod": "1s"}
+SCHEDULER, ADMIN = "system:kube-scheduler", "admin"  # the users of the two kubeconfigs
 
 
 def configuration(election, *profiles, extra=""):
@@ -31,8 +33,8 @@ def configuration(election, *profiles, extra=""):
 
 
 class Replica(live_test.Scheduler):
-    def __init__(self, plane, config, *flags):
-        super().__init__(plane, "--leader-elect=true", f"--config={config}", *flags)
+    def __init__(self, plane, config, kubeconfig=None):
+        super().__init__(plane, "--leader-elect=true", f"--config={config}", kubeconfig=kubeconfig)
 
     def said(self, text):
         self.log.flush()
@@ -47,14 +49,17 @@ class Replica(live_test.Scheduler):
 class Leader(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.plane = cls.enterClassContext(
-            ControlPlane("--without=kube-scheduler,kube-controller-manager"))
+        cls.plane, cls.audit = cls.enterClassContext(
+            audited("--without=kube-scheduler,kube-controller-manager"))
+        # By its name in the audit log it can be told from the others.
+        cls.of_admin = cls.plane.folder / "kubeconfig"
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         self.plane.create("/api/v1/nodes", node("n", cpu="64", pods="2000"))
+        self.written_before = len(self.audit.writes())
 
     def tearDown(self):
         for path in (PODS, EVENTS, "/api/v1/nodes"):
@@ -76,16 +81,6 @@ class Leader(unittest.TestCase):
     def bound(self):
         return [p for p in self.plane.get(PODS)["items"] if p["spec"].get("nodeName")]
 
-    def wait_for_events(self):
-        """Until no more of them come; gives their names."""
-        names, since = set(), time.monotonic()
-        while time.monotonic() < since + 2:
-            now = {e["metadata"]["name"] for e in self.plane.get(EVENTS)["items"]}
-            if now != names:
-                names, since = now, time.monotonic()
-            time.sleep(0.1)
-        return names
-
     def create_pods(self, prefix, count, **spec):
         for i in range(count):
             self.plane.create(PODS, pod(f"{prefix}{i}", cpu="1m", **spec))
@@ -99,11 +94,20 @@ class Leader(unittest.TestCase):
         counts = collections.Counter(e["regarding"]["name"] for e in events)
         self.assertEqual([name for name, count in counts.items() if count > 1], [])
 
+    def assert_one_wrote_after_the_other(self, *users):
+        """Not a single write of a leader comes after the first of the next one."""
+        by = [each["user"]["username"] for each in self.audit.writes()[self.written_before:]
+              if each["userAgent"].startswith("kubenexus-scheduler")
+              and each["objectRef"]["resource"] != "leases"]
+        self.assertEqual([user for user, _ in itertools.groupby(by)], list(users))
+
     def test_the_other_replica_takes_over_from_a_leader_that_was_killed(self):
         config = self.config(SHORT)
-        with Replica(self.plane, config) as first, Replica(self.plane, config) as second:
+        with Replica(self.plane, config) as first, \
+                Replica(self.plane, config, self.of_admin) as second:
             self.wait_until(lambda: first.leads or second.leads)
             leader, other = (first, second) if first.leads else (second, first)
+            users = (SCHEDULER, ADMIN) if first.leads else (ADMIN, SCHEDULER)
             self.create_pods("a", 100)
             self.wait_until(lambda: len(self.bound()) > 10)
             leader.end(signal.SIGKILL)
@@ -112,14 +116,16 @@ class Leader(unittest.TestCase):
             self.assertTrue(other.leads)
             self.assertEqual(self.plane.get(LEASE)["spec"]["leaseTransitions"], 1)
             self.assert_nobody_wrote_twice()
+            self.assert_one_wrote_after_the_other(*users)
             self.assertEqual(other.end(signal.SIGTERM), 0)
 
     def test_asked_to_end_the_leader_hands_over_at_once(self):
         config = self.config(LONG)
         with Replica(self.plane, config) as first:
             self.wait_until(lambda: first.leads)
-            with Replica(self.plane, config) as second:
+            with Replica(self.plane, config, self.of_admin) as second:
                 self.create_pods("a", 50)
+                self.wait_until(lambda: len(self.bound()) > 0)
                 self.wait_until(lambda: second.said("\"Knows the cluster\""))
                 self.wait_until(lambda: second.said(
                     '"Waits for the lease" lease="kube-system/kube-scheduler" heldBy="'
@@ -130,12 +136,13 @@ class Leader(unittest.TestCase):
                 self.wait_until(lambda: second.leads, seconds=20)
                 self.wait_until(lambda: len(self.bound()) == 100)
                 self.assert_nobody_wrote_twice()
+                self.assert_one_wrote_after_the_other(SCHEDULER, ADMIN)
 
     def test_a_leader_that_was_stopped_for_too_long_writes_nothing_more(self):
         config = self.config(SHORT)
         with Replica(self.plane, config) as first:
             self.wait_until(lambda: first.leads)
-            with Replica(self.plane, config) as second:
+            with Replica(self.plane, config, self.of_admin) as second:
                 self.create_pods("a", 20)
                 self.wait_until(lambda: len(self.bound()) > 0)
                 # With as much on its way as possible.
@@ -144,12 +151,13 @@ class Leader(unittest.TestCase):
                 self.wait_until(lambda: second.leads)
                 self.create_pods("c", 50)
                 self.wait_until(lambda: len(self.bound()) == 220)
-                before = self.wait_for_events()
                 first.process.send_signal(signal.SIGCONT)
-                self.assertEqual(first.process.wait(timeout=15), 1)
+                self.assertEqual(first.process.wait(timeout=60), 1)
                 self.assertEqual(len(first.said("Leader election lost")), 1)
-                self.assertEqual(self.wait_for_events(), before)
+                self.create_pods("d", 1)  # Done after whatever the first had asked for.
+                self.wait_until(lambda: len(self.bound()) == 221)
                 self.assert_nobody_wrote_twice()
+                self.assert_one_wrote_after_the_other(SCHEDULER, ADMIN)
 
     def test_a_leader_that_sees_another_holder_ends(self):
         with Replica(self.plane, self.config(LONG)) as only:
@@ -158,13 +166,13 @@ class Leader(unittest.TestCase):
             self.assertEqual(lease["spec"]["leaseDurationSeconds"], 60)
             self.plane.request("PATCH", LEASE, {"spec": {"holderIdentity": "somebody else"}},
                                content_type="application/merge-patch+json")
-            self.assertEqual(only.process.wait(timeout=20), 1)
+            self.assertEqual(only.process.wait(timeout=60), 1)
             self.assertEqual(len(only.said("Leader election lost, nothing more is written\" err=\""
                                            "somebody else holds the lease")), 1)
 
     def test_what_others_say_about_the_lease_stays(self):
         self.plane.create(LEASES, {"metadata": {"name": "kube-scheduler", "labels": {"a": "b"}}})
-        with Replica(self.plane, self.config(SHORT)) as only:
+        with Replica(self.plane, self.config(LONG)) as only:
             self.wait_until(lambda: only.leads)
             self.assertEqual(self.plane.get(LEASE)["metadata"]["labels"], {"a": "b"})
             self.assertEqual(only.end(signal.SIGTERM), 0)
@@ -216,12 +224,12 @@ users: [{{name: u, user: {{{user}}}}}]
             self.assertFalse(replica.leads)
 
     def test_a_changed_configuration_is_taken_over_and_a_broken_one_refused(self):
-        config = self.config(SHORT, "default-scheduler")
+        config = self.config(LONG, "default-scheduler")
         with Replica(self.plane, config) as only:
             self.create_pods("a", 20)
             self.plane.create(PODS, pod("other", schedulerName="second"))
             self.wait_until(lambda: len(self.bound()) == 20)
-            self.config(LONG, "default-scheduler", "second")
+            self.config(SHORT, "default-scheduler", "second")
             self.wait_until(lambda: self.is_bound("other"))
             self.assertEqual(len(only.said("Takes over the changed configuration")), 1)
             self.assertTrue(only.said("onlyAfterRestart=\"leaderElection\""))
@@ -238,11 +246,11 @@ users: [{{name: u, user: {{{user}}}}}]
             self.assertEqual(only.end(signal.SIGTERM), 0)
 
     def test_a_configuration_that_changes_during_work_loses_nothing(self):
-        config = self.config(SHORT, "default-scheduler")
+        config = self.config(LONG, "default-scheduler")
         with Replica(self.plane, config) as only:
             for i in range(5):
                 self.create_pods(f"r{i}x", 60)
-                self.config(SHORT, "default-scheduler", extra=f"podMaxBackoffSeconds: {10 + i}")
+                self.config(LONG, "default-scheduler", extra=f"podMaxBackoffSeconds: {10 + i}")
             self.wait_until(lambda: len(self.bound()) == 300)
             self.wait_until(lambda: only.said("Takes over"))
             self.assert_nobody_wrote_twice()
