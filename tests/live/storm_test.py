@@ -77,9 +77,7 @@ class Storm(unittest.TestCase):
               f"{seen['slowest_since_created_ms']:.0f} ms after it was there; memory "
               f"{steady:.1f} MiB before, {max(during):.1f} at most, {afterwards[-1]:.1f} after; "
               f"then {100 * idle:.1f} % of a processor", file=sys.stderr)
-        if seen["updates_per_s"] < 0.9 * RATE:
-            print("the machine is too busy for the server to take them all in time",
-                  file=sys.stderr)
+        self.assertGreaterEqual(seen["updates_per_s"], 0.9 * RATE, "the storm was none")
         # How long the server takes to store a pod is no matter of the scheduler's.
         self.assertLess(seen["slowest_since_created_ms"], A_SECOND_MS)
         self.assertLess(max(during), 2 * steady)

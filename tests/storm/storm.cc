@@ -3,8 +3,8 @@
 // must be bound within a second; memory must stay below twice what it was before, and return to it;
 // and in the end the daemon must know what there is.
 //
-// Others may use the machine too. What the daemon and this program waited for a processor is not
-// counted as the daemon's slowness, and is said.
+// Others may use the machine too. What the daemon or this program, whoever waited longer, waited for
+// a processor is not counted as the daemon's slowness, and is said.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -59,8 +59,7 @@ class Storm {
  private:
   struct Sample {
     Time when;
-    Usage daemon;
-    Duration waited;  // by both of us
+    Usage daemon, ours;
   };
   struct Span {
     std::size_t begin = 0, end = 0;  // of the samples
@@ -102,8 +101,7 @@ bool Storm::Expect(std::string_view what, const std::function<bool()>& holds) {
 }
 
 void Storm::TakeSamples() {
-  const Usage ours = UsageOf(getpid()), theirs = daemon_.usage();
-  samples_.push_back({net::EventLoop::Now(), theirs, ours.waited + theirs.waited});
+  samples_.push_back({net::EventLoop::Now(), daemon_.usage(), UsageOf(getpid())});
   loop_.After(kBetweenSamples, [this] { TakeSamples(); });
 }
 
@@ -176,13 +174,15 @@ std::int64_t Storm::Peak(const Span& span) const {
 }
 
 Duration Storm::WaitedBetween(Time begin, Time end) const {
-  Duration before, after;
+  Sample before, after;
   for (const Sample& sample : samples_) {
-    if (sample.when <= begin) before = sample.waited;
-    after = sample.waited;
+    if (sample.when <= begin) before = sample;
+    after = sample;
     if (sample.when >= end) break;
   }
-  return after - before;
+  // Both may have waited at the same time.
+  return std::max(after.daemon.waited - before.daemon.waited,
+                  after.ours.waited - before.ours.waited);
 }
 
 void Storm::JudgeCanaries() {
