@@ -2,7 +2,8 @@
 
 Every run has a control plane of its own. Throughput: all pods exist before the scheduler starts;
 the clock runs from its start until the last of its events can be read. Latency: pods arrive at a
-steady rate; from the moment a pod's creation is sent until a watch shows it bound.
+steady rate; from the moment a pod's creation is sent until a watch shows it bound. Idle: all pods
+are bound and nothing happens; what a scheduler uses in a minute of that.
 """
 
 import argparse
@@ -20,7 +21,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "
 
 from control_plane import ControlPlane  # noqa: E402
 from pod_group_kinds import API_SERVER_FLAGS  # noqa: E402
-from processes import (Cost, Watch, binder_command, now, run_load, scheduler)  # noqa: E402
+from processes import (Cost, Watch, binder_command, cpu_of_threads, now, run_load,  # noqa: E402
+                       scheduler)
 
 ROWS = [
     {"shape": "plain", "nodes": 1000, "present": 0, "pods": 5000, "rate": 0},
@@ -33,6 +35,7 @@ ROWS = [
     {"shape": "gang-500", "nodes": 1000, "present": 0, "pods": 5000, "rate": 0},
     {"shape": "plain", "nodes": 1000, "present": 0, "pods": 1000, "rate": 50},
     {"shape": "plain", "nodes": 1000, "present": 0, "pods": 3000, "rate": 150},
+    {"shape": "idle", "nodes": 1000, "present": 10000, "pods": 10000, "rate": 0},
 ]
 SCHEDULERS = ["kube-scheduler", "binder", "kubenexus"]
 # A binder is run with each, and the one that is fastest by its median counts.
@@ -40,11 +43,17 @@ BINDERS = [("own", 50), ("own", 200), ("go", 100)]
 # Only ours also writes what has to be written for the end of others.
 BINDERS_THAT_EVICT = [("own", 20), ("own", 50), ("own", 200)]
 TIMEOUT = 600
-MEASURED = ["per_second", "p50_ms", "p90_ms", "p99_ms", "cpu_s", "peak_rss_mb", "api_calls_per_pod"]
+SETTLED_AFTER, IDLE = 10, 60  # seconds
+MEASURED = ["per_second", "p50_ms", "p90_ms", "p99_ms", "cpu_s", "cores", "peak_rss_mb",
+            "api_calls_per_pod"]
 
 
 def has_gangs(row):
     return row["shape"].startswith("gang-")
+
+
+def is_idle(row):
+    return row["shape"] == "idle"
 
 
 def plane_for(row):
@@ -52,8 +61,8 @@ def plane_for(row):
     plane = ControlPlane("--without=kube-scheduler,kube-controller-manager",
                          *(API_SERVER_FLAGS if has_gangs(row) else ()))
     plane.__enter__()
-    run_load(plane, "fill", shape=row["shape"], nodes=row["nodes"], present=row["present"],
-             pods=0 if row["rate"] else row["pods"])
+    run_load(plane, "fill", shape="plain" if is_idle(row) else row["shape"], nodes=row["nodes"],
+             present=row["present"], pods=0 if row["rate"] or is_idle(row) else row["pods"])
     time.sleep(1)
     return plane
 
@@ -118,6 +127,32 @@ def latency(name, row):
         plane.__exit__()
 
 
+def idle(name, row):
+    """One run in which nothing happens once the scheduler knows the cluster."""
+    plane = plane_for(row)
+    try:
+        with scheduler(name, plane) as process:
+            see_that_it_binds(plane)
+            time.sleep(SETTLED_AFTER)
+            before = cpu_of_threads(process.pid)
+            time.sleep(IDLE)
+            used = cpu_of_threads(process.pid) - before
+            peak = Cost(process.pid).peak_rss_mb
+    finally:
+        plane.__exit__()
+    return {"cpu_s": used, "cores": used / IDLE, "peak_rss_mb": peak}
+
+
+def see_that_it_binds(plane):
+    """Whoever binds knows the cluster. The pod goes again."""
+    pods = "/api/v1/namespaces/default/pods"
+    plane.create(pods, {"metadata": {"name": "first"}, "spec": {
+        "containers": [{"name": "c", "image": "registry.example/c"}],
+        "terminationGracePeriodSeconds": 0}})
+    plane.wait_for(f"{pods}/first", lambda pod: pod["spec"].get("nodeName"), timeout=TIMEOUT)
+    plane.request("DELETE", f"{pods}/first?gracePeriodSeconds=0")
+
+
 def median(runs):
     """Of each figure, with how far the runs lie apart."""
     out = {}
@@ -127,16 +162,20 @@ def median(runs):
             out[key] = statistics.median(values)
     key = pace_of(runs[0])
     values = [run[key] for run in runs]
-    out["spread_percent"] = 100 * (max(values) - min(values)) / out[key]
+    if out[key]:
+        out["spread_percent"] = 100 * (max(values) - min(values)) / out[key]
     return out
 
 
 def pace_of(run):
-    return "per_second" if "per_second" in run else "p50_ms"
+    return next(key for key in ("per_second", "p50_ms", "cpu_s") if key in run)
 
 
 def contenders(row, schedulers):
     """Who is run in each repetition: names, and how each is run."""
+    if is_idle(row):
+        return [(name, name, lambda name=name: idle(name, row)) for name in schedulers
+                if name != "binder"]
     if row["rate"]:
         return [(name, name, lambda name=name: latency(name, row)) for name in schedulers]
     out = []
@@ -153,11 +192,12 @@ def contenders(row, schedulers):
 def measure(row, schedulers, repeat):
     """All schedulers in turn, as often as asked."""
     runs = {}
-    for _ in range(repeat):
+    for _ in range(1 if is_idle(row) else repeat):  # Nothing happens there that could differ.
         for name, title, run in contenders(row, schedulers):
             seen = run()
             runs.setdefault((name, title), []).append(seen)
-            shown = {key: round(value, 2) for key, value in seen.items() if key in MEASURED}
+            shown = {key: round(value, 4 if key == "cores" else 2)
+                     for key, value in seen.items() if key in MEASURED}
             print(f"  {title:28} {shown}", flush=True)
     best, rows = {}, {}
     for (name, title), of in runs.items():
@@ -197,9 +237,10 @@ def describe_machine():
 
 COLUMNS = [("scheduler", "{}"), ("shape", "{}"), ("nodes", "{}"), ("pods", "{}"), ("rate", "{}"),
            ("per_second", "{:.0f}"), ("p50_ms", "{:.1f}"), ("p99_ms", "{:.1f}"),
-           ("cpu_s", "{:.2f}"), ("peak_rss_mb", "{:.0f}"), ("api_calls_per_pod", "{:.2f}"),
-           ("ratio_to_binder", "{:.2f}"), ("ratio_to_kube_scheduler", "{:.2f}"),
-           ("cpu_ratio", "{:.3f}"), ("rss_ratio", "{:.3f}"), ("spread_percent", "{:.0f}")]
+           ("cpu_s", "{:.2f}"), ("cores", "{:.4f}"), ("peak_rss_mb", "{:.0f}"),
+           ("api_calls_per_pod", "{:.2f}"), ("ratio_to_binder", "{:.2f}"),
+           ("ratio_to_kube_scheduler", "{:.2f}"), ("cpu_ratio", "{:.3f}"),
+           ("rss_ratio", "{:.3f}"), ("spread_percent", "{:.0f}")]
 HEADS = {"per_second": "pods/s", "p50_ms": "p50 ms", "p99_ms": "p99 ms", "cpu_s": "CPU s",
          "peak_rss_mb": "MB", "api_calls_per_pod": "writes/pod", "ratio_to_binder": "/binder",
          "ratio_to_kube_scheduler": "/kube", "cpu_ratio": "CPU/kube", "rss_ratio": "MB/kube",
@@ -243,7 +284,8 @@ def main():
     print(f"machine: {machine}\ncommit:  {arguments.commit}")
     rows = []
     for row in chosen(arguments.rows):
-        pace = f"{row['rate']} a second" if row["rate"] else "all at once"
+        pace = (f"{row['rate']} a second" if row["rate"] else
+                "all bound" if is_idle(row) else "all at once")
         print(f"\n{row_name(row)}: {row['pods']} pods, {pace}", flush=True)
         rows += measure(row, arguments.schedulers.split(","), arguments.repeat)
     seconds = now() - start
