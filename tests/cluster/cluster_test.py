@@ -36,7 +36,7 @@ def descendants_of(pid):
     return children + [each for child in children for each in descendants_of(child)]
 
 
-def wait_until_gone(pids, seconds=20):
+def wait_until_gone(pids, seconds=60):
     deadline = time.monotonic() + seconds
     while left := [pid for pid in pids if is_running(pid)]:
         if time.monotonic() > deadline:

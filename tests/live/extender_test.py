@@ -291,19 +291,19 @@ class Extenders(unittest.TestCase):
             time.sleep(1.5)
             return {"NodeNames": ["a", "b"]}
 
-        for name, answer in {
-            "refuses": lambda _: (500, b"no"),
-            "garbage": lambda _: (200, b"<html>"),
-            "nothing": lambda _: (200, b""),
-            "another type": lambda _: (200, b"[]"),
-            "says so": lambda _: {"Error": "out of order"},
-            "made up": lambda _: {"NodeNames": ["moon"]},
-            "late": late,
-        }.items():
+        for name, answer, patience in (
+            ("refuses", lambda _: (500, b"no"), "30s"),
+            ("garbage", lambda _: (200, b"<html>"), "30s"),
+            ("nothing", lambda _: (200, b""), "30s"),
+            ("another type", lambda _: (200, b"[]"), "30s"),
+            ("says so", lambda _: {"Error": "out of order"}, "30s"),
+            ("made up", lambda _: {"NodeNames": ["moon"]}, "30s"),
+            ("late", late, "500ms"),
+        ):
             with self.subTest(name):
                 came, _ = self.both([node("a"), node("b")], [pod("p")],
                                     {"filterVerb": "filter", "nodeCacheCapable": True,
-                                     "httpTimeout": "500ms"}, filter=answer)
+                                     "httpTimeout": patience}, filter=answer)
                 self.assertEqual(came["p"][0], "SchedulerError", came)
 
     def test_an_ignorable_one_can_be_done_without(self):
@@ -420,13 +420,13 @@ class Extenders(unittest.TestCase):
         slow = threading.Event()
 
         def answer(_):
-            slow.wait(20)
+            slow.wait(120)
             return {"NodeNames": ["a"]}
 
         self.plane.create(NODES, node("a", cpu="50"))
         with Extender(filter=answer) as extender:
             config = [{"urlPrefix": extender.url, "filterVerb": "filter", "nodeCacheCapable": True,
-                       "httpTimeout": "30s", "managedResources": [
+                       "httpTimeout": "120s", "managedResources": [
                            {"name": "example.com/thing", "ignoredByScheduler": True}]}]
             with Scheduler("ours", self.plane, config):
                 self.plane.create(PODS, pod("slow", resources={"example.com/thing": "1"}))

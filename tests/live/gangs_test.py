@@ -143,12 +143,12 @@ class Gangs(unittest.TestCase):
         with self.scheduler(self.slow_configuration) as killed:
             self.plane.wait_for(PODS, lambda got: sum(
                 1 for each in got["items"] if each["spec"].get("nodeName")) >= 2)
-            # Listed before the members, and would fit.
-            for i in range(4):
-                self.plane.create(PODS, pod(f"a-stranger-{i}", cpu="1"))
             killed.end(signal.SIGKILL)
         bound = [each for each in self.plane.get(PODS)["items"] if each["spec"].get("nodeName")]
         self.assertIn(len(bound), range(2, 8), "killed between the first binding and the last")
+        # Listed before the members, and would fit.
+        for i in range(4):
+            self.plane.create(PODS, pod(f"a-stranger-{i}", cpu="1"))
         with self.scheduler():
             for i in range(8):
                 self.plane.wait_for(f"{PODS}/m{i}", lambda got: got["spec"].get("nodeName"))

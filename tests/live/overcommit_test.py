@@ -15,6 +15,7 @@ from control_plane import ControlPlane  # noqa: E402
 from live_test import PODS, condition, node, pod  # noqa: E402
 from many_pods_test import WITHOUT_OTHERS, every, load, too_full  # noqa: E402
 from pages_test import Serving  # noqa: E402
+from progress import wait_for_count  # noqa: E402
 from texts_test import kube_scheduler  # noqa: E402
 
 NODES = "/api/v1/nodes"
@@ -145,10 +146,8 @@ class SideBySide(unittest.TestCase):
             plane.create_many(PODS, [pod(f"ours-{i}", schedulerName="kubenexus")
                                      for i in range(1500)])
             with both(plane):
-                end = time.monotonic() + 120
-                while not all(p["spec"].get("nodeName") for p in every(plane, "/api/v1/pods")):
-                    self.assertLess(time.monotonic(), end, "not all are bound in time")
-                    time.sleep(1)
+                wait_for_count(lambda: sum(1 for p in every(plane, "/api/v1/pods")
+                                           if p["spec"].get("nodeName")), 3000)
             self.assertEqual(too_full(plane), [], "there is room enough for all")
             events = every(plane, "/apis/events.k8s.io/v1/events")
             by = collections.Counter((e["reportingController"], e["regarding"]["name"][:4])

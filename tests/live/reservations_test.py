@@ -91,7 +91,7 @@ class Reservations(unittest.TestCase):
     def test_it_ends_with_its_time_or_its_object(self):
         with self.scheduler():
             self.plane.create(kinds.RESERVATIONS,
-                              reservation("short", resources={"cpu": "3"}, duration="5s"))
+                              reservation("short", resources={"cpu": "3"}, duration="15s"))
             self.wait_for_reason("short", "Held")
             self.plane.create(PODS, pod("first", cpu="2"))
             self.wait_for_reason("short", "Expired")

@@ -98,13 +98,26 @@ class ApiServer:
 
     def changes(self, path, since):
         """What became of the objects of a list after a version of it, in that order: pairs of
-        ADDED, MODIFIED or DELETED and the object as it was then."""
+        ADDED, MODIFIED or DELETED and the object as it was then. Ends when all that is there now
+        was told of as it is now."""
+        missing = {(item["metadata"]["name"], item["metadata"]["resourceVersion"])
+                   for item in self.get(path)["items"]
+                   if int(item["metadata"]["resourceVersion"]) > int(since)}
         more = "&" if "?" in path else "?"
-        # The server ends the watch after a second; what had happened before comes at once.
-        text, _ = self._ask(
-            "GET", f"{path}{more}watch=1&resourceVersion={since}&timeoutSeconds=1")
-        told = [json.loads(line) for line in text.splitlines()]
-        return [(each["type"], each["object"]) for each in told]
+        request = urllib.request.Request(
+            f"{self.server}{path}{more}watch=1&resourceVersion={since}&timeoutSeconds=60",
+            headers=self._headers("application/json"))
+        told = []
+        with urllib.request.urlopen(request, context=self._tls, timeout=120) as answer:
+            while missing:
+                line = answer.readline()
+                if not line:
+                    raise TimeoutError(f"{path}: the watch did not tell of {missing}")
+                event = json.loads(line)
+                meta = event["object"]["metadata"]
+                missing.discard((meta["name"], meta["resourceVersion"]))
+                told.append((event["type"], event["object"]))
+        return told
 
     def apply(self, document, dry_run=False):
         """Makes an object be as one document of YAML says, and returns it. The server reads the
