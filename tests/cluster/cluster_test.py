@@ -1,5 +1,6 @@
 """`make cluster` with ten nodes: what it says to try works, and it leaves nothing running."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -146,6 +147,13 @@ class RunningCluster(unittest.TestCase):
             f"{PODS}?labelSelector={selector}",
             lambda got: [pod["status"]["phase"] for pod in got["items"]] == ["Running"] * count)
 
+    def ready(self, selection):
+        """What `kubectl get pods` prints under READY."""
+        shown = json.loads(self.api.stream(f"{PODS}?{selection}",
+                                           "application/json;as=Table;v=v1;g=meta.k8s.io"))
+        column = [each["name"] for each in shown["columnDefinitions"]].index("Ready")
+        return [row["cells"][column] for row in shown["rows"]]
+
     def test_a_deployment_runs_and_goes_away(self):
         self.assertEqual(self.apply("web.yaml"), "Deployment web\n")
         self.wait_for_running("app%3Dweb", 12)
@@ -165,6 +173,13 @@ class RunningCluster(unittest.TestCase):
     def test_a_gang_runs_under_the_name_that_knows_gangs(self):
         self.apply("gang.yaml")
         self.wait_for_running("job-name%3Dgang", 4)
+        self.assertEqual(self.ready("labelSelector=pod-group.scheduling.kubenexus.io/name%3Dgang"),
+                         ["1/1"] * 4)
+        of_ours = self.api.get(f"{PODS}?fieldSelector=spec.schedulerName%3Dkubenexus-scheduler")
+        names = [pod["metadata"]["name"] for pod in of_ours["items"]]
+        self.assertEqual(len([name for name in names if name.startswith("gang-")]), 4, names)
+        self.assertEqual({pod["spec"]["schedulerName"] for pod in of_ours["items"]},
+                         {"kubenexus-scheduler"})
 
     def test_a_job_ends_after_the_time_that_its_pods_say(self):
         text = (EXAMPLES / "training.yaml").read_text("utf-8")

@@ -3,6 +3,7 @@ gives, it gives none that the daemon does not use, and one that is missing is na
 
 import copy
 import json
+import os
 import pathlib
 import re
 import sys
@@ -111,6 +112,17 @@ def times_told(log, right):
 def watched_kinds():
     paths = re.findall(r'\{"/(?:api|apis/([^/]+))/[^/]+/(\w+)"', WATCHED_KINDS.read_text("utf-8"))
     return set(paths)
+
+
+def files_it_writes(pid):
+    """The files on disk that a process has open for writing."""
+    files = set()
+    for each in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        info = pathlib.Path(f"/proc/{pid}/fdinfo/{each.name}").read_text("ascii")
+        flags = int(re.search(r"flags:\s*(\d+)", info).group(1), 8)
+        if each.is_file() and flags & os.O_ACCMODE != os.O_RDONLY:
+            files.add(str(each.readlink()))
+    return files
 
 
 class Manifest(unittest.TestCase):
@@ -258,6 +270,23 @@ class Manifest(unittest.TestCase):
         for probe, path in (("livenessProbe", "/livez"), ("readinessProbe", "/readyz")):
             self.assertEqual(container[probe]["httpGet"]["path"], path)
             self.assertEqual(container[probe]["httpGet"]["scheme"], "HTTPS")
+
+    def test_everything_of_it_is_in_kube_system(self):
+        spaces = {made["metadata"].get("namespace") for made in self.objects.values()}
+        self.assertEqual(spaces - {None}, {"kube-system"})
+        running = self.objects["Deployment", "kubenexus-scheduler"]
+        self.assertEqual(running["metadata"]["namespace"], "kube-system")
+
+    def test_it_keeps_nothing_on_disk(self):
+        spec = self.objects["Deployment", "kubenexus-scheduler"]["spec"]["template"]["spec"]
+        self.assertEqual([set(volume) for volume in spec["volumes"]], [{"name", "configMap"}])
+        for container in spec["containers"]:
+            self.assertTrue(container["securityContext"]["readOnlyRootFilesystem"])
+        before = set(self.folder.iterdir())
+        with self.start_scheduler() as running:
+            self.plane.wait_for(f"{PODS}/fits", lambda got: got["spec"].get("nodeName"))
+            self.assertEqual(files_it_writes(running.process.pid), {str(running.log)})
+        self.assertEqual(set(self.folder.iterdir()) - before - {running.log}, set())
 
     def test_the_rights_are_enough_and_all_of_them_are_used(self):
         self.audit.write_text("", "ascii")

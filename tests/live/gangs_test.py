@@ -75,6 +75,13 @@ class Gangs(unittest.TestCase):
             self.wait_for_message("w0", "waiting for pod group default/train: the PodGroup object "
                                         "(scheduling.k8s.io) does not exist")
             self.wait_for_bound(0)
+            # As `kubectl describe pod` and `kubectl get events --field-selector` ask for them.
+            said = self.plane.wait_for(
+                "/api/v1/namespaces/default/events?fieldSelector=involvedObject.name%3Dw0",
+                lambda got: got["items"])["items"]
+            self.assertEqual({(each["involvedObject"]["name"], each["reason"]) for each in said},
+                             {("w0", "FailedScheduling")})
+            self.assertIn("waiting for pod group default/train", said[0]["message"])
             self.plane.create(kinds.NATIVE, kinds.native("train", 3))
             self.wait_for_bound(3)
 

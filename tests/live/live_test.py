@@ -15,6 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "control_plane"))
 
 from control_plane import ControlPlane, is_running  # noqa: E402
+from running import free_port  # noqa: E402
 
 PROGRAM = ROOT / "bin" / "kubenexus-scheduler"
 PODS = "/api/v1/namespaces/default/pods"
@@ -108,6 +109,22 @@ class Live(unittest.TestCase):
         event = self.plane.get(EVENTS)["items"][0]
         self.assertEqual((event["reason"], event["action"], event["reportingController"]),
                          ("Scheduled", "Binding", "default-scheduler"))
+
+    def test_the_configuration_that_is_shipped_runs_it(self):
+        self.plane.create("/api/v1/nodes", node("n"))
+        for name in ("default-scheduler", "kubenexus-scheduler"):
+            self.plane.create(PODS, pod(f"of-{name}", schedulerName=name))
+        # As a user types it, but for where its pages are.
+        daemon = subprocess.Popen(
+            ["./bin/kubenexus-scheduler", "--config=config/config.yaml",
+             "--bind-address=127.0.0.1", f"--secure-port={free_port()}"], cwd=ROOT,
+            env={**os.environ, "KUBECONFIG": str(self.plane.folder / "kubeconfig")},
+            stderr=subprocess.DEVNULL)
+        self.addCleanup(daemon.wait)
+        self.addCleanup(daemon.kill)
+        self.wait_until(lambda: len(self.bound()) == 2)
+        daemon.terminate()
+        self.assertEqual(daemon.wait(timeout=60), 0)
 
     def test_a_pod_that_fits_nowhere_says_why_and_is_bound_once_it_fits(self):
         self.plane.create("/api/v1/nodes", node("small", cpu="1"))
