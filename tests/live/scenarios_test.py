@@ -1,7 +1,9 @@
 """Scenario files of the embedded cluster, played on a real API server: `make test-live`."""
 
+import concurrent.futures
 import json
 import pathlib
+import queue
 import signal
 import subprocess
 import sys
@@ -21,6 +23,7 @@ from live_test import Scheduler  # noqa: E402
 # there are too many for the time that there is.
 AREAS = ["gangs", "gang_preemption", "backfill", "reservations", "taints", "ports", "spread"]
 AT_LEAST = 60
+AT_A_TIME = 3  # each on a server of its own: most of the time they wait
 
 
 def read(files):
@@ -32,26 +35,37 @@ def read(files):
 class Scenarios(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.plane = cls.enterClassContext(
-            ControlPlane("--without=kube-scheduler,kube-controller-manager"))
-        kinds.define_reservations(cls.plane)
+        cls.planes = queue.SimpleQueue()
+        for _ in range(AT_A_TIME):
+            plane = cls.enterClassContext(
+                ControlPlane("--without=kube-scheduler,kube-controller-manager"))
+            kinds.define_reservations(plane)
+            cls.planes.put(plane)
 
     def play(self, scenario):
-        config = self.plane.folder / "scenario-config.yaml"
+        """On a server that nobody else uses meanwhile."""
+        plane = self.planes.get()
+        try:
+            self.play_on(plane, scenario)
+        finally:
+            self.planes.put(plane)
+
+    def play_on(self, plane, scenario):
+        config = plane.folder / "scenario-config.yaml"
         # kube-scheduler itself has no right to reservations.
         who = "kubeconfig" if needs_reservations(scenario) else "kube-scheduler.kubeconfig"
         config.write_text(
             scenario.get("config", "apiVersion: kubescheduler.config.k8s.io/v1\n"
                                    "kind: KubeSchedulerConfiguration\n")
-            + f"clientConnection: {{kubeconfig: {self.plane.folder}/{who}}}\n"
+            + f"clientConnection: {{kubeconfig: {plane.folder}/{who}}}\n"
             + "leaderElection: {leaderElect: false}\n", "utf-8")
-        scheduler = Scheduler(self.plane, f"--config={config}", kubeconfig=self.plane.folder / who)
+        scheduler = Scheduler(plane, f"--config={config}", kubeconfig=plane.folder / who)
 
         def restart():
             scheduler.end(signal.SIGKILL)
             scheduler.start()
 
-        run = LiveScenario(self.plane, scenario, restart)
+        run = LiveScenario(plane, scenario, restart)
         try:
             run.prepare()
             with scheduler:
@@ -62,17 +76,17 @@ class Scenarios(unittest.TestCase):
     def test_what_holds_in_memory_holds_on_a_real_server(self):
         files = [file for area in AREAS
                  for file in sorted((ROOT / "tests" / "scenarios" / area).glob("*.yaml"))]
-        played, begin = 0, time.monotonic()
-        for file, scenario in read(files):
-            scenario = in_variant(scenario)
-            if why_not(scenario):
-                continue
-            with self.subTest(file=str(file.relative_to(ROOT))):
-                self.play(scenario)
-            played += 1
-        print(f"{played} of {len(files)} scenarios in {', '.join(AREAS)} played "
+        begin = time.monotonic()
+        each = ((file, in_variant(scenario)) for file, scenario in read(files))
+        with concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as pool:
+            playing = [(file, pool.submit(self.play, scenario)) for file, scenario in each
+                       if not why_not(scenario)]
+            for file, play in playing:
+                with self.subTest(file=str(file.relative_to(ROOT))):
+                    play.result()
+        print(f"{len(playing)} of {len(files)} scenarios in {', '.join(AREAS)} played "
               f"in {time.monotonic() - begin:.0f} s")
-        self.assertGreaterEqual(played, AT_LEAST)
+        self.assertGreaterEqual(len(playing), AT_LEAST)
 
 
 if __name__ == "__main__":
