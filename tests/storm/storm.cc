@@ -3,8 +3,8 @@
 // must be bound within a second; memory must stay below twice what it was before, and return to it;
 // and in the end the daemon must know what there is.
 //
-// Others may use the machine too. What the daemon or this program, whoever waited longer, waited for
-// a processor is not counted as the daemon's slowness, and is said.
+// Others may use the machine too. What the daemon or this program waited for a processor, whichever
+// is longer, is not counted as the daemon's slowness, and is said.
 #include <fmt/format.h>
 #include <unistd.h>
 
