@@ -192,6 +192,12 @@ std::optional<Result<std::vector<Preemptor::Candidate>>> Core::Believe(
       return Result<Candidates>(
           InvalidError(fmt::format("nodeinfo not found for node name {:?}", victims.node)));
     }
+    // The pod may fit there already: nobody has to go, and asking anew would bring the same answer.
+    if (sent == round.sent.end()) {
+      return Result<Candidates>(
+          InvalidError(fmt::format("extender: {} names node {}, which it was not asked about",
+                                   extender.url_prefix, victims.node)));
+    }
     Preemptor::Candidate candidate{row, {}, 0};
     constexpr std::int64_t kMostViolations = 1'000'000;
     candidate.violations =
@@ -202,8 +208,7 @@ std::optional<Result<std::vector<Preemptor::Candidate>>> Core::Believe(
         candidate.victims.push_back(victim);
         continue;
       }
-      if (sent != round.sent.end() &&
-          std::find(sent->uids.begin(), sent->uids.end(), uid) != sent->uids.end()) {
+      if (std::find(sent->uids.begin(), sent->uids.end(), uid) != sent->uids.end()) {
         return std::nullopt;
       }
       return Result<Candidates>(InvalidError(fmt::format(

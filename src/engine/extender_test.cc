@@ -391,6 +391,29 @@ TEST_F(ExtenderPreemption, WhoLiesIsNotBelieved) {
   }
 }
 
+TEST_F(ExtenderPreemption, WhoNamesANodeThatItWasNotAskedAboutIsNotBelieved) {
+  for (const bool ignorable : {false, true}) {
+    Use({Filtering(), ignorable ? Ignorable(Preempting()) : Preempting()});
+    Nodes({"a", "b"}, "2");
+    harness_->Pod(PodBuilder("a1").Asks("cpu", "1").Priority(1).On("a"));
+    harness_->Pod(PodBuilder("b1").Asks("cpu", "2").Priority(1).On("b"));
+    Pod("vip", "1", 10);
+    ASSERT_THAT(Asked("vip").nodes, ElementsAre("a"));
+    Answer({});
+    ASSERT_EQ(Asked("vip").victims.size(), 1u);
+    EXPECT_EQ(Asked("vip").victims[0].node, "b");
+    Answer({.victims = {{"a", {"uid-a1"}, 0}}});
+    EXPECT_EQ(asked(), 2u) << "the same questions again and again";
+    if (ignorable) {
+      EXPECT_THAT(harness_->evictions(), ElementsAre("b1")) << "the others decide";
+      continue;
+    }
+    EXPECT_THAT(harness_->evictions(), IsEmpty());
+    EXPECT_THAT(harness_->Why("vip"), HasSubstr("preemption: extender: http://p names node a, "
+                                                "which it was not asked about"));
+  }
+}
+
 TEST_F(ExtenderPreemption, NobodyIsEvictedForRoomThatIsThereByNow) {
   Fill({Preempting()});
   harness_->PodGone("a1");
