@@ -107,7 +107,7 @@ Status Daemon::Begin(DaemonConfiguration configuration) {
   incarnation_->scheduler = std::make_unique<live::Scheduler>(
       parts_.loop, incarnation_->api, std::move(configuration.profiles),
       live::Scheduler::Options{.engine = configuration.engine,
-                               .instance = fmt::format("kubenexus-scheduler-{}", HostName()),
+                               .host = HostName(),
                                .log = parts_.log,
                                .metrics = parts_.metrics,
                                .extenders = incarnation_->extenders.get(),

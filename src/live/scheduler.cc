@@ -306,7 +306,7 @@ void Scheduler::CarryOut(engine::ActionId /*id*/, const engine::RecordEvent& eve
 
 void Scheduler::Record(client::PodEvent record) {
   if (api_.patient_calls() >= kMostEvents) return narrator_.EventDropped();
-  record.instance = options_.instance;
+  record.instance = fmt::format("{}-{}", record.controller, options_.host);
   record.when = SteadyClock::Wall();
   events_.Record(record, narrator_.Timed(ApiCall::kEvent, [this](const Status& outcome) {
     narrator_.EventWritten(outcome);

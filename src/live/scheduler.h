@@ -33,7 +33,7 @@ class Scheduler {
  public:
   struct Options {
     engine::EngineOptions engine;
-    std::string instance;  // who reports events: "<scheduler name>-<host>"
+    std::string host;  // events are reported by "<scheduler name>-<host>"
     observe::Log& log;
     observe::SchedulerMetrics& metrics;
     ExtenderCalls* extenders = nullptr;  // of engine.extenders; none needed if there are none

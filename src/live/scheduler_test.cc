@@ -1,0 +1,108 @@
+// The driver against an API server of the test, which has what the test says and takes what is
+// written.
+#include "live/scheduler.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+
+#include "client/testing/api_server.h"
+#include "engine/testing/harness.h"
+#include "net/testing/run_until.h"
+
+namespace knx::live {
+namespace {
+
+using client::testing::ApiServer;
+using net::testing::RunUntil;
+using ::testing::HasSubstr;
+
+constexpr const char* kNodes = "/api/v1/nodes";
+constexpr const char* kPods = "/api/v1/pods";
+
+std::string NodeJson() {
+  return R"({"apiVersion":"v1","kind":"Node",
+             "metadata":{"name":"n","uid":"node","resourceVersion":"1"},
+             "status":{"allocatable":{"cpu":"4","memory":"8Gi","pods":"110"}}})";
+}
+
+std::string PodJson(std::string_view on_node = "") {
+  return fmt::format(
+      R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"namespace":"ns","name":"p","uid":"pod",
+           "resourceVersion":"1"}},"spec":{{"schedulerName":"default-scheduler","nodeName":"{}",
+           "containers":[{{"name":"c","image":"i","resources":{{"requests":{{"cpu":"1"}}}}}}]}}}})",
+      on_node);
+}
+
+class SchedulerTest : public ::testing::Test {
+ protected:
+  SchedulerTest() {
+    server_.Otherwise([this](ApiServer&, const ApiServer::Asked& asked) { Serve(asked); });
+  }
+  void Lead() {
+    scheduler_ = std::make_unique<Scheduler>(
+        loop_, api_, engine::testing::DefaultProfiles(),
+        Scheduler::Options{.engine = {}, .host = "here", .log = log_, .metrics = metrics_});
+    scheduler_->Lead();
+  }
+  void Serve(const ApiServer::Asked& asked) {
+    const std::string path = asked.path.substr(0, asked.path.find('?'));
+    if (asked.method != "GET") {
+      written_.push_back(asked);
+      const bool binds = path.ends_with("/binding");
+      return server_.http().Answer(asked, binds ? binding_status_ : 201, R"({"message":"hm"})");
+    }
+    if (path.ends_with("/pods/p")) {
+      ++looks_;
+      return server_.http().Answer(asked, 200, pod_);
+    }
+    if (asked.path.find("watch=true") != std::string::npos) {
+      return server_.http().Begin(asked, 200, {{"content-type", "application/json"}});
+    }
+    if (asked.path.find("limit=") == std::string::npos) {
+      return server_.http().Answer(asked, 404, "{}");
+    }
+    server_.http().Answer(asked, 200,
+                          fmt::format(R"({{"apiVersion":"v1","kind":"SomeList","metadata":)"
+                                      R"({{"resourceVersion":"1"}},"items":[{}]}})",
+                                      there_[path]),
+                          {{"content-type", "application/json"}});
+  }
+  // Bodies of what was written below the path.
+  [[nodiscard]] std::vector<std::string> Written(std::string_view path) const {
+    std::vector<std::string> out;
+    for (const ApiServer::Asked& asked : written_) {
+      if (asked.path.find(path) != std::string::npos) out.push_back(asked.body);
+    }
+    return out;
+  }
+
+  net::EventLoop loop_;
+  ApiServer server_{loop_};
+  std::map<std::string, std::string> there_;  // by path
+  std::vector<ApiServer::Asked> written_;
+  int binding_status_ = 201, looks_ = 0;
+  std::string pod_ = PodJson();  // as it is looked at
+  std::vector<std::string> lines_;
+  observe::SchedulerMetrics metrics_;
+  observe::Log log_{{.now = [] { return Time{}; },
+                     .write = [this](std::string_view line) { lines_.emplace_back(line); }}};
+  client::ApiClient api_{loop_, {.endpoint = server_.endpoint(), .lists_by_pages = true}};
+  std::unique_ptr<Scheduler> scheduler_;
+};
+
+TEST_F(SchedulerTest, EventsAreReportedByTheNameOfTheProfileAndTheHost) {
+  there_[kNodes] = NodeJson();
+  there_[kPods] = PodJson();
+  Lead();
+  ASSERT_TRUE(RunUntil(loop_, [this] { return !Written("/events").empty(); }));
+  EXPECT_THAT(Written("/events")[0],
+              HasSubstr(R"("reportingController":"default-scheduler",)"
+                        R"("reportingInstance":"default-scheduler-here")"));
+}
+
+}  // namespace
+}  // namespace knx::live
