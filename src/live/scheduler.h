@@ -54,9 +54,9 @@ class Scheduler {
   // Everything that is there was told at least once.
   [[nodiscard]] bool synced() const { return synced_; }
   [[nodiscard]] const engine::Engine& engine() const { return engine_; }
-  // What was sent and not answered yet.
+  // What was sent and not answered yet, and bindings of which nobody knows what became of them.
   [[nodiscard]] std::size_t outstanding() const {
-    return api_.urgent_calls() +
+    return api_.urgent_calls() + bindings_.uncertain() +
            (options_.extenders == nullptr ? 0 : options_.extenders->outstanding());
   }
   // Says in the log what waits, and whether what we know is what the API server says.

@@ -104,5 +104,16 @@ TEST_F(SchedulerTest, EventsAreReportedByTheNameOfTheProfileAndTheHost) {
                         R"("reportingInstance":"default-scheduler-here")"));
 }
 
+TEST_F(SchedulerTest, ABindingInDoubtIsOutstanding) {
+  there_[kNodes] = NodeJson();
+  there_[kPods] = PodJson();
+  binding_status_ = 500;
+  Lead();
+  ASSERT_TRUE(RunUntil(loop_, [this] { return looks_ > 0 && api_.urgent_calls() == 0; }));
+  EXPECT_EQ(scheduler_->outstanding(), 1u) << "the server may still do it";
+  pod_ = PodJson("n");
+  EXPECT_TRUE(RunUntil(loop_, [this] { return scheduler_->outstanding() == 0; }));
+}
+
 }  // namespace
 }  // namespace knx::live
