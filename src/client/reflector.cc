@@ -18,6 +18,8 @@ constexpr int kOk = 200, kBadRequest = 400, kForbidden = 403, kMissing = 404, kG
 constexpr int kObjectsInAPage = 1000;
 constexpr Duration kPageTimeout = Duration::Seconds(60);
 constexpr Duration kSayAgainAfter = Duration::Minutes(5);
+// Of objects that cannot be read; with more of them, some are told of again.
+constexpr std::size_t kMostRefusals = 1000;
 // One may be by chance, such as a server that is about to end.
 constexpr int kEarlyEndsToSay = 3;
 
@@ -166,6 +168,7 @@ void Reflector::TellAnew() {
   api_.Close(stream_);
   loop_.Cancel(std::exchange(retry_, {}));
   version_.clear();
+  refusals_.clear();
   synced_ = false;
   Open();
 }
@@ -378,7 +381,11 @@ void Reflector::Take(k8s::ChangeType type, k8s::ReceivedObject object) {
 void Reflector::TakeRefused(k8s::ChangeType type, const k8s::RefusedObject& refused) {
   const std::string name = fmt::format("{}/{}", refused.namespace_, refused.name);
   const bool goes = type == k8s::ChangeType::kDeleted;
-  if (!goes) SayRefused(name, refused);
+  if (goes) {
+    refusals_.erase(refused.uid);
+  } else {
+    SayRefused(name, refused);
+  }
   const auto known = known_.find(name);
   if (known == known_.end() || known->second.uid != refused.uid) return;
   known->second.round = round_;
@@ -388,7 +395,15 @@ void Reflector::TakeRefused(k8s::ChangeType type, const k8s::RefusedObject& refu
 void Reflector::SayRefused(const std::string& name, const k8s::RefusedObject& refused) {
   if (!callbacks_.refused) return OnUndecodable(Error(refused.why).Within(name));
   ++undecodable_;
-  callbacks_.refused(refused);
+  callbacks_.refused(refused, IsNews(refused));
+}
+
+bool Reflector::IsNews(const k8s::RefusedObject& refused) {
+  const auto said = refusals_.find(refused.uid);
+  if (said != refusals_.end() && said->second == refused.why.message) return false;
+  if (refusals_.size() >= kMostRefusals) refusals_.clear();
+  refusals_[refused.uid] = refused.why.message;
+  return true;
 }
 
 void Reflector::OnUpserted(k8s::Object object) {
@@ -397,6 +412,7 @@ void Reflector::OnUpserted(k8s::Object object) {
   known.round = round_;
   // One that was deleted and made again while nobody watched is another one.
   const std::string& uid = MetaOf(object).uid;
+  refusals_.erase(uid);
   if (!known.uid.empty() && known.uid != uid) Forget(KeyOf(object), known);
   known.uid = uid;
   const bool many =

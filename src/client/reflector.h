@@ -56,8 +56,9 @@ class Reflector {
     // Somebody should know, but it goes on. The same again only after some minutes. What concerns
     // the whole server goes to ApiClient::troubles() instead.
     std::function<void(std::string_view collection, const Error&)> trouble;
-    // An object that could not be read; it is as if it were not there. Empty: that is trouble.
-    std::function<void(const k8s::RefusedObject&)> refused = {};
+    // An object that could not be read; it is as if it were not there. Every time that it is told;
+    // `news`: not for the same reason as before. Empty: that is trouble.
+    std::function<void(const k8s::RefusedObject&, bool news)> refused = {};
     // A watch is opened: everything is told anew, by it or by lists before it, or only what is new.
     // May be empty.
     std::function<void(bool everything)> opened = {};
@@ -96,6 +97,7 @@ class Reflector {
   void Take(k8s::ChangeType type, k8s::ReceivedObject object);
   void TakeRefused(k8s::ChangeType type, const k8s::RefusedObject& refused);
   void SayRefused(const std::string& name, const k8s::RefusedObject& refused);
+  bool IsNews(const k8s::RefusedObject& refused);
   void OnUndecodable(const Error& error);
   void OnEvent(k8s::ObjectChange change);
   void OnEvent(const k8s::Bookmark& bookmark);
@@ -133,6 +135,8 @@ class Reflector {
   };
   void Forget(const std::string& key, const Known& known);
   std::map<std::string, Known> known_;  // by namespace/name
+  // Why objects were refused, by uid, so that what is wrong with one is news once.
+  std::map<std::string, std::string> refusals_;
   ReflectorTiming timing_;
   net::Backoff backoff_;
   bool let_in_ = false;        // the server has answered that the watch begins

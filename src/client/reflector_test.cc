@@ -27,6 +27,7 @@ using testing::JsonStatus;
 using testing::NodeEvent;
 using testing::NodeList;
 using ::testing::Not;
+using testing::WireObject;
 
 TEST_F(ReflectorTest, TellsWhatIsThereAndThenWhatChanges) {
   server_.NextWatch(NodeEvent("ADDED", {"a", "1", "5"}) + BookmarkEvent("9", true));
@@ -162,6 +163,30 @@ TEST_F(ReflectorTest, AFrameWithoutEndEndsTheStream) {
   EXPECT_THAT(Told(1), ElementsAre("+b:2"));
   ASSERT_EQ(troubles_.size(), 1U);
   EXPECT_THAT(troubles_[0], HasSubstr("a frame of 4294967295 bytes"));
+}
+
+TEST_F(ReflectorTest, TellsEveryTimeOfWhatCannotBeReadAndOnceThatItIsNews) {
+  std::string heard;
+  refused_ = [&](const k8s::RefusedObject& object, bool news) {
+    heard += object.name + (news ? "! " : " ");
+  };
+  const WireObject bad{"bad", "1", "5", "", true}, other{"bad", "2", "8", "", true};
+  server_.NextWatch(NodeEvent("ADDED", bad) + NodeEvent("MODIFIED", bad) +
+                    BookmarkEvent("6", true) + NodeEvent("MODIFIED", bad) +
+                    NodeEvent("DELETED", bad) + NodeEvent("ADDED", other) +
+                    NodeEvent("MODIFIED", {"bad", "2", "9"}) + NodeEvent("MODIFIED", other) +
+                    NodeEvent("MODIFIED", other));
+  Follow();
+  EXPECT_THAT(Told(2), ElementsAre("synced", "+bad:2"));
+  ASSERT_TRUE(RunUntil(loop_, [&] { return reflector_->undecodable() == 6; }));
+  EXPECT_EQ(heard, "bad! bad bad bad! bad! bad ");
+  EXPECT_THAT(troubles_, IsEmpty());
+  // Whoever is told everything anew may have to say it to others.
+  heard.clear();
+  server_.NextWatch(NodeEvent("ADDED", other) + BookmarkEvent("10", true));
+  reflector_->TellAnew();
+  EXPECT_THAT(Told(1), ElementsAre("synced"));
+  EXPECT_EQ(heard, "bad! ");
 }
 
 TEST_F(ReflectorTest, SaysOnceWhatItIsNotAllowedToSee) {

@@ -111,8 +111,9 @@ void Narrator::WatchTrouble(std::string_view path, const Error& error) {
   log_.Error("Watch failed", {{"err", error.ToString()}, {"path", path}});
 }
 
-void Narrator::ObjectRefused(const k8s::RefusedObject& object) {
+void Narrator::ObjectRefused(const k8s::RefusedObject& object, bool news) {
   metrics_.ObjectRefused(object.kind);
+  if (!news) return;
   // Where in the bytes that came it stands is of no use to anybody: the field is named.
   log_.Error("Left out an object that cannot be understood",
              {{"err", object.why.message},

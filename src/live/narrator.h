@@ -47,7 +47,8 @@ class Narrator final : public engine::Observer {
   void WatchFailed(std::string_view path);
   // Why; less often than it fails.
   void WatchTrouble(std::string_view path, const Error& error);
-  void ObjectRefused(const k8s::RefusedObject& object);
+  // Counted always, and said if it is news.
+  void ObjectRefused(const k8s::RefusedObject& object, bool news);
   void Synced(std::size_t nodes, std::size_t pods);
 
   // ---- engine::Observer ----

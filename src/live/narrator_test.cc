@@ -286,13 +286,15 @@ TEST_F(NarratorTest, WatchesAndWhatTheyBring) {
   narrator_.WatchFailed("/api/v1/pods");
   narrator_.WatchFailed("/api/v1/pods");
   narrator_.WatchTrouble("/api/v1/pods", InvalidError("cut"));
-  narrator_.ObjectRefused(
-      {"v1", "Pod", "default", "p", "u", InvalidError("spec: bad", {"", 1, 953})});
+  for (const bool news : {true, false}) {
+    narrator_.ObjectRefused(
+        {"v1", "Pod", "default", "p", "u", InvalidError("spec: bad", {"", 1, 953})}, news);
+  }
   narrator_.Synced(3, 4);
   EXPECT_EQ(Value("kubenexus_watches_opened_total", {{"resource", "pods"}, {"mode", "list"}}), 1);
   EXPECT_EQ(Value("kubenexus_watches_opened_total", {{"resource", "pods"}, {"mode", "resume"}}), 1);
   EXPECT_EQ(Value("kubenexus_watch_errors_total", {{"resource", "pods"}}), 2);
-  EXPECT_EQ(Value("kubenexus_refused_objects_total", {{"kind", "Pod"}}), 1);
+  EXPECT_EQ(Value("kubenexus_refused_objects_total", {{"kind", "Pod"}}), 2);
   EXPECT_THAT(Said(), ElementsAre("\"Watch failed\" err=\"cut\" path=\"/api/v1/pods\"\n",
                                   "\"Left out an object that cannot be understood\" "
                                   "err=\"spec: bad\" kind=\"Pod\" object=\"default/p\"\n",

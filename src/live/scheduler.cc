@@ -87,7 +87,8 @@ void Scheduler::Start() {
             .synced = [this] { OnSynced(); },
             .trouble = [this](std::string_view what,
                               const Error& error) { narrator_.WatchTrouble(what, error); },
-            .refused = [this](const k8s::RefusedObject& object) { OnRefused(object); },
+            .refused = [this](const k8s::RefusedObject& object,
+                              bool news) { OnRefused(object, news); },
             .opened = [this, path](bool everything) { narrator_.WatchOpened(path, everything); },
             .failed = [this, path] { narrator_.WatchFailed(path); }}));
     if (collection.optional) discovery_.Guide(std::move(collection), *reflectors_.back());
@@ -147,9 +148,9 @@ void Scheduler::OnGone(const k8s::Object& object) {
 
 // What people write for schedulers is said on the object, too: who wrote it sees it there, while
 // the pods that it is for only say that there is none. Other kinds are for others to judge.
-void Scheduler::OnRefused(const k8s::RefusedObject& object) {
-  narrator_.ObjectRefused(object);
-  if (!leading_ || shadow_ || !object.api_version.starts_with("scheduling.")) return;
+void Scheduler::OnRefused(const k8s::RefusedObject& object, bool news) {
+  narrator_.ObjectRefused(object, news);
+  if (!news || !leading_ || shadow_ || !object.api_version.starts_with("scheduling.")) return;
   client::PodEvent record;
   record.regarding = {object.namespace_, object.name, object.uid};
   record.api_version = object.api_version;

@@ -67,7 +67,7 @@ class Scheduler {
  private:
   void OnUpserted(k8s::Object object);
   void OnGone(const k8s::Object& object);
-  void OnRefused(const k8s::RefusedObject& object);
+  void OnRefused(const k8s::RefusedObject& object, bool news);
   void OnSynced();
   void Tell(const engine::Event& event);
   void PlanSlice();

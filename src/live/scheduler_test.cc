@@ -6,12 +6,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 
 #include "client/testing/api_server.h"
 #include "engine/testing/harness.h"
 #include "net/testing/run_until.h"
+#include "observe/testing/prometheus_text.h"
 
 namespace knx::live {
 namespace {
@@ -22,6 +24,8 @@ using ::testing::HasSubstr;
 
 constexpr const char* kNodes = "/api/v1/nodes";
 constexpr const char* kPods = "/api/v1/pods";
+constexpr const char* kReservations =
+    "/apis/scheduling.kubenexus.io/v1alpha1/resourcereservations";
 
 std::string NodeJson() {
   return R"({"apiVersion":"v1","kind":"Node",
@@ -60,6 +64,7 @@ class SchedulerTest : public ::testing::Test {
       return server_.http().Answer(asked, 200, pod_);
     }
     if (asked.path.find("watch=true") != std::string::npos) {
+      watches_[path] = asked;
       return server_.http().Begin(asked, 200, {{"content-type", "application/json"}});
     }
     if (asked.path.find("limit=") == std::string::npos) {
@@ -79,10 +84,15 @@ class SchedulerTest : public ::testing::Test {
     }
     return out;
   }
+  [[nodiscard]] double Value(const std::string& name, const observe::testing::Labels& labels) {
+    const auto read = observe::testing::PrometheusText::Read(metrics_.Text());
+    return read->Find(name, labels).value_or(0);
+  }
 
   net::EventLoop loop_;
   ApiServer server_{loop_};
   std::map<std::string, std::string> there_;  // by path
+  std::map<std::string, ApiServer::Asked> watches_;
   std::vector<ApiServer::Asked> written_;
   int binding_status_ = 201, looks_ = 0;
   std::string pod_ = PodJson();  // as it is looked at
@@ -113,6 +123,34 @@ TEST_F(SchedulerTest, ABindingInDoubtIsOutstanding) {
   EXPECT_EQ(scheduler_->outstanding(), 1u) << "the server may still do it";
   pod_ = PodJson("n");
   EXPECT_TRUE(RunUntil(loop_, [this] { return scheduler_->outstanding() == 0; }));
+}
+
+TEST_F(SchedulerTest, WhatCannotBeUnderstoodIsCountedAlwaysAndSaidOnce) {
+  const auto reservation = [](int version) {
+    return fmt::format(
+        R"({{"apiVersion":"scheduling.kubenexus.io/v1alpha1","kind":"ResourceReservation",)"
+        R"("metadata":{{"namespace":"ns","name":"r","uid":"r","resourceVersion":"{}"}},)"
+        R"("spec":{{"duration":"soon","resources":{{"cpu":"1"}}}}}})",
+        version);
+  };
+  there_[kReservations] = reservation(1);
+  Lead();
+  ASSERT_TRUE(RunUntil(loop_, [&] { return watches_.contains(kReservations); }));
+  for (int version = 2; version < 5; ++version) {
+    server_.http().Write(watches_[kReservations],
+                         fmt::format("{{\"type\":\"MODIFIED\",\"object\":{}}}\n",
+                                     reservation(version)));
+  }
+  ASSERT_TRUE(RunUntil(loop_, [&] {
+    return Value("kubenexus_refused_objects_total", {{"kind", "ResourceReservation"}}) == 4 &&
+           api_.patient_calls() == 0;
+  }));
+  EXPECT_THAT(Written("/events"), ::testing::ElementsAre(HasSubstr("NotUnderstood")));
+  EXPECT_EQ(std::count_if(lines_.begin(), lines_.end(),
+                          [](const std::string& line) {
+                            return line.find("cannot be understood") != std::string::npos;
+                          }),
+            1);
 }
 
 }  // namespace

@@ -38,6 +38,7 @@ class ReflectorTest : public ::testing::Test {
                 [this](std::string_view collection, const Error& error) {
                   troubles_.push_back(fmt::format("{}: {}", collection, error.message));
                 },
+            .refused = refused_,
             .opened = [this](bool everything) { opened_ += everything ? 'a' : 'n'; },
             .failed = [this] { ++failures_; }},
         ReflectorTiming{.first_pause = Duration::Milliseconds(10),
@@ -67,6 +68,7 @@ class ReflectorTest : public ::testing::Test {
   std::string opened_;  // for all that is there: a; for what is new: n
   int failures_ = 0;
   std::function<bool(const k8s::Object&)> left_out_;
+  std::function<void(const k8s::RefusedObject&, bool news)> refused_;
   std::unique_ptr<ApiClient> api_;
   std::unique_ptr<Reflector> reflector_;
 };
