@@ -23,13 +23,16 @@ struct Target {
   std::string_view group;
   std::string resource;  // with the part of an object: "pods/binding"
   bool one_object = false;
+  bool watched = false;
 };
 
 // Of "/api/v1/namespaces/a/pods/b/binding" and its like; without a resource if it is something
 // else.
 Target TargetOf(std::string_view path) {
-  std::vector<std::string_view> parts = PartsOf(path.substr(0, path.find('?')));
+  const std::size_t query = std::min(path.find('?'), path.size());
+  std::vector<std::string_view> parts = PartsOf(path.substr(0, query));
   Target target;
+  target.watched = path.substr(query).find("watch=true") != std::string_view::npos;
   const bool in_group = !parts.empty() && parts[0] == "apis";
   const std::size_t before = in_group ? 3 : 2;  // "apis", group, version; or "api", version
   if (parts.size() <= before || (!in_group && parts[0] != "api")) return target;
@@ -47,19 +50,21 @@ struct Verbs {
   std::string_view said, needed;
 };
 
-Verbs VerbsOf(std::string_view method, bool one_object) {
+Verbs VerbsOf(std::string_view method, bool one_object, bool watched) {
   if (method == "POST") return {"create", "create"};
   if (method == "PUT") return {"update", "update"};
   if (method == "PATCH") return {"patch", "patch"};
   if (method == "DELETE") return {"delete", "delete"};
-  return one_object ? Verbs{"get", "get"} : Verbs{"list", "list, watch"};
+  if (one_object) return {"get", "get"};
+  // Whoever needs one of them needs the other.
+  return {watched ? "watch" : "list", "list, watch"};
 }
 
 }  // namespace
 
 std::string NotAllowed(std::string_view method, std::string_view path) {
   const Target target = TargetOf(path);
-  const Verbs verbs = VerbsOf(method, target.one_object);
+  const Verbs verbs = VerbsOf(method, target.one_object, target.watched);
   if (target.resource.empty()) {
     const std::string_view url = path.substr(0, path.find('?'));
     std::string verb(method);
@@ -81,7 +86,7 @@ std::string NotAllowedLease(std::string_view method, std::string_view namespace_
   return fmt::format(
       "not allowed to {} leases in {}: the Role there needs apiGroups: [\"coordination.k8s.io\"], "
       "resources: [leases], {}",
-      VerbsOf(method, true).said, namespace_,
+      VerbsOf(method, true, false).said, namespace_,
       creates ? "verbs: [create]" : fmt::format("resourceNames: [{}], verbs: [get, update]", name));
 }
 

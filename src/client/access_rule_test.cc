@@ -10,8 +10,11 @@ TEST(NotAllowed, NamesTheRuleThatIsMissing) {
     std::string_view method, path, want;
   };
   const Case cases[] = {
-      {"GET", "/api/v1/nodes?watch=true",
+      {"GET", "/api/v1/nodes?limit=500&fieldSelector=a%3Db",
        "not allowed to list nodes: the ClusterRole needs apiGroups: [\"\"], resources: [nodes], "
+       "verbs: [list, watch]"},
+      {"GET", "/api/v1/nodes?allowWatchBookmarks=true&watch=true",
+       "not allowed to watch nodes: the ClusterRole needs apiGroups: [\"\"], resources: [nodes], "
        "verbs: [list, watch]"},
       {"GET", "/api/v1/namespaces",
        "not allowed to list namespaces: the ClusterRole needs apiGroups: [\"\"], resources: "

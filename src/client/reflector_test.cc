@@ -195,7 +195,7 @@ TEST_F(ReflectorTest, SaysOnceWhatItIsNotAllowedToSee) {
   });
   Follow();
   ASSERT_TRUE(RunUntil(loop_, [&] { return server_.asked().size() >= 4; }));
-  EXPECT_THAT(said_, ElementsAre("not allowed to list nodes: the ClusterRole needs apiGroups: "
+  EXPECT_THAT(said_, ElementsAre("not allowed to watch nodes: the ClusterRole needs apiGroups: "
                                  "[\"\"], resources: [nodes], verbs: [list, watch]"));
   EXPECT_THAT(troubles_, IsEmpty());
   EXPECT_FALSE(reflector_->synced());
