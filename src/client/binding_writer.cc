@@ -26,8 +26,15 @@ std::optional<Whereabouts> ReadWhereabouts(const std::string& body) {
 }
 
 // The server may have done it, or may be about to.
-bool IsUncertain(const Status& outcome) {
+bool MayStillBeDone(const Status& outcome) {
   return !outcome.ok() && outcome.error().kind == ErrorKind::kUnavailable;
+}
+
+// What is in the way may be the binding itself: a server that asks to come back later may have done
+// it, and then refuses the second attempt.
+bool MayBeDone(const Status& outcome) {
+  return MayStillBeDone(outcome) ||
+         (!outcome.ok() && outcome.error().kind == ErrorKind::kConflict);
 }
 
 }  // namespace
@@ -52,10 +59,11 @@ void BindingWriter::Bind(const PodName& pod, const std::string& node, Done done,
       pod, node,
       [this, alive = alive_, doubt](const Status& outcome) {
         if (!*alive) return;
-        if (!IsUncertain(outcome)) return doubt->done(outcome);
+        if (!MayBeDone(outcome)) return doubt->done(outcome);
         ++uncertain_;
         doubt->outcome = outcome;
-        doubt->certain_at = net::EventLoop::Now() + patience_.given_up_after;
+        doubt->certain_at = net::EventLoop::Now() +
+                            (MayStillBeDone(outcome) ? patience_.given_up_after : Duration{});
         Look(doubt);
       },
       std::move(wanted));
@@ -78,7 +86,9 @@ void BindingWriter::OnSeen(const std::shared_ptr<Doubt>& doubt, Result<Response>
     const ErrorKind kind = seen.error().kind;
     // Who may not look can only wait.
     const bool over = kind == ErrorKind::kNotFound || (kind != ErrorKind::kUnavailable && certain);
-    return over ? Settle(doubt, seen) : LookAgain(doubt);
+    if (!over) return LookAgain(doubt);
+    const bool says_more = kind == ErrorKind::kNotFound || MayStillBeDone(doubt->outcome);
+    return Settle(doubt, says_more ? seen : doubt->outcome);
   }
   const std::optional<Whereabouts> where = ReadWhereabouts(response->body);
   if (!where) return LookAgain(doubt);

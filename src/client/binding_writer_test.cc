@@ -47,9 +47,38 @@ TEST_F(BindingWriterTest, WhatIsAnsweredIsCertain) {
   server_.NextAnswer(201, "{}");
   EXPECT_EQ(BindAndWait(), "bound");
   said_.clear();
-  server_.NextAnswer(409, R"({"message":"already"})");
-  EXPECT_EQ(BindAndWait(), "already");
+  server_.NextAnswer(422, R"({"message":"nonsense"})");
+  EXPECT_EQ(BindAndWait(), "nonsense");
   EXPECT_THAT(Methods(), ::testing::ElementsAre("POST", "POST"));
+}
+
+TEST_F(BindingWriterTest, AConflictMayBeWithAnAttemptOfOurOwn) {
+  server_.NextAnswer(504, R"({"message":"later"})", {{"retry-after", "0"}});
+  server_.NextAnswer(409, R"({"message":"already"})");
+  server_.NextAnswer(200, std::string(kHere));
+  EXPECT_EQ(BindAndWait(), "bound");
+  EXPECT_THAT(Methods(), ::testing::ElementsAre("POST", "POST", "GET"));
+  EXPECT_EQ(writer_.uncertain(), 0U);
+}
+
+TEST_F(BindingWriterTest, OneLookTellsWhatAConflictIsAbout) {
+  const struct {
+    int status;
+    std::string body, want;
+  } looks[] = {
+      {200, R"({"metadata":{"uid":"u"},"spec":{"nodeName":"other"}})",
+       "somebody else bound it to other"},
+      {200, std::string(kUnbound), "being deleted"},
+      {403, R"({"message":"pods is forbidden: User \"u\" cannot get"})", "being deleted"},
+      {404, R"({"message":"gone"})", "gone"},
+  };
+  for (const auto& look : looks) {
+    said_.clear();
+    server_.NextAnswer(409, R"({"message":"being deleted"})");
+    server_.NextAnswer(look.status, look.body);
+    EXPECT_EQ(BindAndWait(), look.want);
+  }
+  EXPECT_EQ(server_.asked().size(), 8U);
 }
 
 TEST_F(BindingWriterTest, AServerThatFailsMayHaveDoneIt) {
