@@ -5,10 +5,14 @@
 
 #include <utility>
 
+#include "client/url.h"
+
 namespace knx::live {
 namespace {
 
-constexpr int kWatchOk = 200, kWatchGone = 410;
+constexpr int kWatchOk = 200, kWatchBad = 400, kWatchGone = 410, kWatchUnprocessable = 422;
+constexpr int kNodesInAPage = 500;
+constexpr Duration kNodePageTimeout = Duration::Seconds(60);
 // A node's document is some 10 KB; an etcd holds none of this size.
 constexpr std::size_t kLongestLine = std::size_t{8} << 20;
 
@@ -45,6 +49,7 @@ NodeDocuments::NodeDocuments(net::EventLoop& loop, client::ApiClient& api, Log l
 }
 
 NodeDocuments::~NodeDocuments() {
+  *alive_ = false;
   loop_.Cancel(retry_);
   api_.Close(stream_);
 }
@@ -57,18 +62,70 @@ const std::string* NodeDocuments::Find(const std::string& name) const {
 void NodeDocuments::WhenSynced(std::function<void()> work) {
   if (synced_) return work();
   when_synced_.push_back(std::move(work));
+  // Others have found out meanwhile that our watch will never say that this was all.
+  if (stream_ == 0 || !telling_all_ || !api_.lists_by_pages()) return;
+  api_.Close(std::exchange(stream_, 0));
+  Open();
 }
 
 void NodeDocuments::Open() {
-  if (version_.empty()) {
-    telling_all_ = true;
-    ++round_;
-  }
+  if (!version_.empty()) return OpenWatch();
+  telling_all_ = true;
+  ++round_;
+  paging_ = api_.lists_by_pages();
+  paging_ ? AskPage("") : OpenWatch();
+}
+
+void NodeDocuments::OpenWatch() {
   const std::string from = version_.empty()
                                ? "sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
                                : "resourceVersion=" + version_;
   stream_ = api_.Open("/api/v1/nodes?watch=true&allowWatchBookmarks=true&" + from,
                       "application/json", std::make_unique<Sink>(*this));
+}
+
+void NodeDocuments::AskPage(const std::string& continue_token) {
+  std::string path = fmt::format("/api/v1/nodes?limit={}", kNodesInAPage);
+  if (!continue_token.empty()) path += "&continue=" + client::UrlEscaped(continue_token);
+  api_.Send({.path = std::move(path), .timeout = kNodePageTimeout, .attempts = 1},
+            client::ApiClient::Done([this, alive = alive_](const Result<client::Response>& page) {
+              if (*alive) OnPage(page);
+            }));
+}
+
+void NodeDocuments::OnPage(const Result<client::Response>& response) {
+  if (!response.ok()) return OnEnd(response.error(), 0);
+  if (!response->ok()) return OnEnd(Ok(), response->status);
+  simdjson::dom::parser parser;
+  simdjson::dom::element list;
+  simdjson::dom::array items;
+  std::string_view version, token;
+  if (parser.parse(response->body).get(list) != simdjson::SUCCESS ||
+      list["metadata"]["resourceVersion"].get(version) != simdjson::SUCCESS ||
+      list["items"].get(items) != simdjson::SUCCESS) {
+    log_("watching nodes for extenders: a list that cannot be read");
+    return OnEnd(Ok(), kWatchOk);
+  }
+  for (const simdjson::dom::element node : items) {
+    std::string_view name;
+    if (node["metadata"]["name"].get(name) != simdjson::SUCCESS) continue;
+    known_[std::string(name)] = {simdjson::minify(node), round_};
+  }
+  // Absent in the last one.
+  if (list["metadata"]["continue"].get(token) == simdjson::SUCCESS && !token.empty()) {
+    return AskPage(std::string(token));
+  }
+  backoff_.Reset();
+  OnToldAll(version);
+  OpenWatch();
+}
+
+void NodeDocuments::OnToldAll(std::string_view version) {
+  version_ = version;
+  telling_all_ = false;
+  std::erase_if(known_, [this](const auto& node) { return node.second.round != round_; });
+  synced_ = true;
+  for (const auto& work : std::exchange(when_synced_, {})) work();
 }
 
 void NodeDocuments::OnLine(const std::string& line) {
@@ -94,12 +151,7 @@ void NodeDocuments::OnLine(const std::string& line) {
     const bool all =
         meta["annotations"]["k8s.io/initial-events-end"].get(end) == simdjson::SUCCESS &&
         end == "true";
-    if (!telling_all_ || !all) return;
-    version_ = version;
-    telling_all_ = false;
-    std::erase_if(known_, [this](const auto& node) { return node.second.round != round_; });
-    synced_ = true;
-    for (const auto& work : std::exchange(when_synced_, {})) work();
+    if (telling_all_ && all) OnToldAll(version);
     return;
   }
   if (meta["name"].get(name) != simdjson::SUCCESS) return;
@@ -112,7 +164,13 @@ void NodeDocuments::OnLine(const std::string& line) {
 
 void NodeDocuments::OnEnd(const Status& outcome, int status) {
   stream_ = 0;
+  const bool no_streaming =
+      telling_all_ && !paging_ && (status == kWatchBad || status == kWatchUnprocessable);
   if (telling_all_ || status == kWatchGone) version_.clear();
+  if (no_streaming) {
+    api_.set_lists_by_pages();
+    return Open();
+  }
   if (status != 0 && status != kWatchOk && status != kWatchGone) {
     log_(fmt::format("watching nodes for extenders: the server answers {}", status));
   } else if (!outcome.ok()) {

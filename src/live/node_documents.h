@@ -1,5 +1,7 @@
 // All nodes as the API server writes them in JSON, for extenders that keep no nodes of their own
-// and have to be sent them. The scheduler itself keeps only what it decides by.
+// and have to be sent them. The scheduler itself keeps only what it decides by. They are watched as
+// client::Reflector watches: where a server does not tell what is there at the begin of a watch, it
+// is read by lists in pages first.
 #pragma once
 
 #include <functional>
@@ -36,7 +38,11 @@ class NodeDocuments {
   };
 
   void Open();
+  void OpenWatch();
+  void AskPage(const std::string& continue_token);
+  void OnPage(const Result<client::Response>& response);
   void OnLine(const std::string& line);
+  void OnToldAll(std::string_view version);
   void OnEnd(const Status& outcome, int status);
 
   net::EventLoop& loop_;
@@ -46,10 +52,12 @@ class NodeDocuments {
   std::map<std::string, Known> known_;  // by name
   std::string version_;                 // empty: everything must be told
   bool telling_all_ = false, synced_ = false;
+  bool paging_ = false;  // the newest attempt to be told everything is by pages
   std::uint64_t round_ = 0;  // of telling everything
   std::vector<std::function<void()>> when_synced_;
   net::Backoff backoff_{Duration::Milliseconds(200), Duration::Seconds(30)};
   net::EventLoop::TimerId retry_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace knx::live
