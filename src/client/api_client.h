@@ -122,6 +122,9 @@ class ApiClient {
   // is told of what was not answered yet. Not from within an answer to a call of this client.
   void StopSending();
 
+  // Whether calls that change something may still be sent. For those who write elsewhere, too.
+  [[nodiscard]] bool MayWrite() const;
+
   // Calls that were not answered yet.
   [[nodiscard]] std::size_t urgent_calls() const { return urgent_calls_; }
   [[nodiscard]] std::size_t patient_calls() const { return patient_calls_; }
@@ -134,7 +137,6 @@ class ApiClient {
   void SendAfter(Duration wait, const std::shared_ptr<Attempt>& attempt);
   void Finish(const std::shared_ptr<Attempt>& attempt, Result<Response> response);
   void CountCall(bool urgent, int more);
-  [[nodiscard]] bool MayWrite() const;
   [[nodiscard]] bool MaySend(const Call& call) const;
   [[nodiscard]] net::Endpoint Guarded(net::Endpoint endpoint) const;
   [[nodiscard]] std::string PathOf(const Call& call) const;

@@ -69,7 +69,9 @@ struct ExtenderCalls::Question {
   std::size_t to_fetch = 0;
 };
 
-Result<ExtenderCalls::Known> ExtenderCalls::Reach(net::EventLoop& loop, Extender extender) {
+Result<ExtenderCalls::Known> ExtenderCalls::Reach(net::EventLoop& loop,
+                                                  const client::ApiClient& api,
+                                                  Extender extender) {
   KNX_TRY_DONE(CheckVerbs(extender));
   KNX_TRY(const client::ServerUrl url, client::ParseServerUrl(extender.url_prefix));
   net::Http1Client::Options options;
@@ -80,8 +82,11 @@ Result<ExtenderCalls::Known> ExtenderCalls::Reach(net::EventLoop& loop, Extender
   if (url.tls) {
     KNX_TRY(options.endpoint.tls, TlsFor(extender));
   }
-  Known known{std::move(extender), url.base_path, nullptr};
-  known.client = std::make_unique<net::Http1Client>(loop, std::move(options));
+  Known known{std::move(extender), url.base_path, nullptr, nullptr};
+  known.client = std::make_unique<net::Http1Client>(loop, options);
+  if (known.config.bind_verb.empty()) return known;
+  options.endpoint.may_send = [&api] { return api.MayWrite(); };
+  known.binder = std::make_unique<net::Http1Client>(loop, std::move(options));
   return known;
 }
 
@@ -98,7 +103,7 @@ Result<std::unique_ptr<ExtenderCalls>> ExtenderCalls::Make(net::EventLoop& loop,
         "extender {:?}", url.substr(url.find('@') == std::string::npos ? 0 : url.size()));
     const bool sees_nodes = !extender.filter_verb.empty() || !extender.prioritize_verb.empty();
     if (sees_nodes && !extender.node_cache_capable) whole_nodes = true;
-    auto known = Reach(loop, std::move(extender));
+    auto known = Reach(loop, api, std::move(extender));
     if (!known.ok()) {
       return std::move(known).error().Within(name);
     }
@@ -181,7 +186,7 @@ void ExtenderCalls::SendQuestion(const std::shared_ptr<Question>& question) {
     }
     body = WriteNodes(message);
   }
-  Post(ask.extender, VerbFor(extender, ask.verb), std::move(body), true,
+  Post({.extender = ask.extender, .verb = VerbFor(extender, ask.verb), .body = std::move(body)},
        [this, question](Result<std::string> answer) {
          const engine::AskExtender& asked = question->ask;
          const bool names_only = extenders_[asked.extender].config.node_cache_capable;
@@ -211,9 +216,14 @@ void ExtenderCalls::Finish(Question& question, Result<engine::ExtenderAnswer> an
 // ---- binding ----
 
 void ExtenderCalls::Bind(const engine::BindByExtender& bind,
-                         std::function<void(const Status& outcome)> done) {
+                         std::function<void(const Status& outcome)> done,
+                         std::function<bool()> wanted) {
   ++outstanding_;
-  Post(bind.extender, extenders_[bind.extender].config.bind_verb, WriteBinding(bind), false,
+  Post({.extender = bind.extender,
+        .verb = extenders_[bind.extender].config.bind_verb,
+        .body = WriteBinding(bind),
+        .binds = true,
+        .wanted = std::move(wanted)},
        [this, done = std::move(done)](Result<std::string> body) {
          --outstanding_;
          done(body.ok() ? ReadBindingAnswer(*body) : Status(body.error()));
@@ -222,20 +232,20 @@ void ExtenderCalls::Bind(const engine::BindByExtender& bind,
 
 // ---- HTTP ----
 
-void ExtenderCalls::Post(std::size_t extender, const std::string& verb, std::string body,
-                         bool repeatable, Read read) {
-  const Known& known = extenders_[extender];
+void ExtenderCalls::Post(Message message, Read read) {
+  const Known& known = extenders_[message.extender];
   net::Request request;
   request.method = "POST";
-  request.path = known.base_path + "/" + verb;
+  request.path = known.base_path + "/" + message.verb;
   request.headers = {{"content-type", "application/json"},
                      {"user-agent", "kubenexus-scheduler"},
                      {"accept-encoding", "identity"}};
-  request.body = std::move(body);
+  request.body = std::move(message.body);
   request.timeout = known.config.http_timeout;
-  known.client->Send(
-      std::move(request), repeatable,
-      [verb, url = UrlOf(known.config, verb),
+  request.wanted = std::move(message.wanted);
+  (message.binds ? known.binder : known.client)->Send(
+      std::move(request), !message.binds,
+      [verb = message.verb, url = UrlOf(known.config, message.verb),
        read = std::move(read)](net::Http1Client::Outcome outcome) {
         // In the words of kube-scheduler, which are Go's.
         if (!outcome.response.ok()) {

@@ -1,7 +1,9 @@
 // Asks extenders over HTTP what the core wants to know, and lets them bind.
 //
 // They get the pod as the API server has it, fetched right before they are asked. Extenders that
-// keep nodes of their own get names; the others whole nodes, which are watched for them.
+// keep nodes of their own get names; the others whole nodes, which are watched for them. Bindings
+// go over connections of their own, which end when the API client may not write any more: who does
+// not lead binds nothing, by whomever.
 #pragma once
 
 #include <functional>
@@ -35,7 +37,9 @@ class ExtenderCalls {
   // Each is called once, and not from within, unless we are destroyed before.
   using Answered = std::function<void(engine::ExtenderAnswer answer)>;
   void Ask(const engine::AskExtender& ask, Answered answered);
-  void Bind(const engine::BindByExtender& bind, std::function<void(const Status& outcome)> done);
+  // `wanted`: asked right before it is sent; false: it is not, because somebody else was faster.
+  void Bind(const engine::BindByExtender& bind, std::function<void(const Status& outcome)> done,
+            std::function<bool()> wanted = {});
 
   [[nodiscard]] std::size_t outstanding() const { return outstanding_; }
 
@@ -44,19 +48,26 @@ class ExtenderCalls {
     framework::Extender config;
     std::string base_path;
     std::unique_ptr<net::Http1Client> client;
+    std::unique_ptr<net::Http1Client> binder;  // if it binds
   };
   struct Question;
+  struct Message {
+    std::size_t extender = 0;
+    std::string verb, body;
+    bool binds = false;
+    std::function<bool()> wanted = {};
+  };
 
   ExtenderCalls(client::ApiClient& api, Log log) : api_(api), log_(std::move(log)) {}
-  static Result<Known> Reach(net::EventLoop& loop, framework::Extender extender);
+  static Result<Known> Reach(net::EventLoop& loop, const client::ApiClient& api,
+                             framework::Extender extender);
 
   void FetchPod(const std::shared_ptr<Question>& question);
   void FetchVictims(const std::shared_ptr<Question>& question);
   void SendQuestion(const std::shared_ptr<Question>& question);
   void Finish(Question& question, Result<engine::ExtenderAnswer> answer);
   using Read = std::function<void(Result<std::string> body)>;
-  void Post(std::size_t extender, const std::string& verb, std::string body, bool repeatable,
-            Read read);
+  void Post(Message message, Read read);
   // As JSON, or why not.
   void Fetch(const engine::PodRef& pod, Read read);
 

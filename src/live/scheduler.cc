@@ -332,7 +332,9 @@ void Scheduler::CarryOut(engine::ActionId id, const engine::AskExtender& ask) {
 }
 
 void Scheduler::CarryOut(engine::ActionId id, const engine::BindByExtender& bind) {
-  options_.extenders->Bind(bind, [this, id](const Status& outcome) { Finished(id, outcome); });
+  options_.extenders->Bind(
+      bind, [this, id](const Status& outcome) { Finished(id, outcome); },
+      [this, alive = alive_, id] { return *alive && engine_.IsWanted(id); });
 }
 
 void Scheduler::CarryOut(engine::ActionId id, const engine::PatchReservation& patch) {

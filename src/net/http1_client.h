@@ -38,7 +38,8 @@ class Http1Client {
   using Done = std::function<void(Outcome outcome)>;
   // Called once, not from within. The request's time-out counts from when it has a connection to
   // itself, connecting included. `repeatable`: does no harm if the server gets it twice. Then it is
-  // sent once more if a connection that was kept turns out to have been closed.
+  // sent once more if a connection that was kept turns out to have been closed. Its `wanted` is
+  // asked when bytes can leave, however long it waited for that.
   void Send(Request request, bool repeatable, Done done);
   [[nodiscard]] std::size_t outstanding() const { return outstanding_; }
 

@@ -251,6 +251,37 @@ TEST_F(Http1ClientTest, RequestsWaitForAConnection) {
   EXPECT_EQ(server_->connections(), 1);
 }
 
+TEST_F(Http1ClientTest, WhatIsNotWantedAnyMoreIsNotSent) {
+  Http1Client::Options options;
+  options.connections = 1;
+  Serve({Answer("one"), Answer("two")}, options);
+  bool wanted = true;
+  const auto send = [&](const std::string& path) {
+    const auto done = [&](const Http1Client::Outcome& outcome) {
+      wanted = false;
+      said_.push_back(outcome.response.ok() ? outcome.response->body
+                                            : outcome.response.error().message);
+      loop_.Stop();
+    };
+    client_->Send({.method = "POST", .path = path, .body = "end", .wanted = [&] { return wanted; }},
+                  false, done);
+  };
+  send("/while-it-connects");
+  wanted = false;
+  loop_.Run();
+  wanted = true;
+  send("/first");
+  send("/while-it-waits");
+  while (said_.size() < 3) loop_.Run();
+  wanted = true;
+  send("/last");
+  while (said_.size() < 4) loop_.Run();
+  EXPECT_THAT(said_, ElementsAre("not sent: somebody else was faster", "one",
+                                 "not sent: somebody else was faster", "two"));
+  EXPECT_EQ(server_->requests().size(), 2u);
+  EXPECT_EQ(client_->outstanding(), 0u);
+}
+
 TEST_F(Http1ClientTest, WhoIsDestroyedTellsNobody) {
   Serve({std::string(kSilence)});
   Send();

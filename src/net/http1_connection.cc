@@ -30,7 +30,7 @@ Http1Connection::Http1Connection(EventLoop& loop, const Endpoint& endpoint, std:
       callbacks_(std::move(callbacks)) {
   transport_ = std::make_unique<Transport>(
       loop, endpoint, limits.connect,
-      Transport::Callbacks{.connected = [] {},
+      Transport::Callbacks{.connected = [this] { OnConnected(); },
                            .received = [this](std::string_view bytes) { OnReceived(bytes); },
                            .drained = [] {},
                            .closed = [this](const Error& error) { OnClosed(error); }});
@@ -39,13 +39,27 @@ Http1Connection::Http1Connection(EventLoop& loop, const Endpoint& endpoint, std:
 Http1Connection::~Http1Connection() { *alive_ = false; }
 
 void Http1Connection::Send(const Request& request) {
-  std::string out =
+  request_ =
       fmt::format("{} {} HTTP/1.1\r\nhost: {}\r\n", request.method, request.path, authority_);
-  for (const auto& [name, value] : request.headers) out += fmt::format("{}: {}\r\n", name, value);
-  out += fmt::format("content-length: {}\r\n\r\n", request.body.size());
-  out += request.body;
+  for (const auto& [name, value] : request.headers) {
+    request_ += fmt::format("{}: {}\r\n", name, value);
+  }
+  request_ += fmt::format("content-length: {}\r\n\r\n", request.body.size());
+  request_ += request.body;
+  wanted_ = request.wanted;
   parser_ = std::make_unique<Parser>(limits_);
   answering_ = false;
+  if (connected_) Leave();
+}
+
+void Http1Connection::OnConnected() {
+  connected_ = true;
+  if (!request_.empty()) Leave();
+}
+
+void Http1Connection::Leave() {
+  const std::string out = std::exchange(request_, {});
+  if (wanted_ && !wanted_()) return End({ErrorKind::kConflict, std::string(kNotWanted), {}});
   transport_->Write(out);
 }
 
@@ -108,9 +122,12 @@ void Http1Connection::OnClosed(const Error& error) {
 }
 
 void Http1Connection::Fail(std::string_view what) {
+  End({ErrorKind::kUnavailable, fmt::format("{}: {}", place_, what), {}});
+}
+
+void Http1Connection::End(Error error) {
   over_ = true;
-  loop_.Post([this, alive = alive_,
-              error = Error{ErrorKind::kUnavailable, fmt::format("{}: {}", place_, what), {}}] {
+  loop_.Post([this, alive = alive_, error = std::move(error)] {
     if (*alive && !silent_) callbacks_.closed(error);
   });
 }

@@ -42,7 +42,7 @@ class Http1Connection {
   Http1Connection& operator=(const Http1Connection&) = delete;
 
   // At any time before the first answer, and after an answer if the connection keeps. Headers have
-  // no line ends in them.
+  // no line ends in them. One that is not wanted when bytes can leave ends the connection instead.
   void Send(const Request& request);
   // Nothing is called any more.
   void Silence() { silent_ = over_ = true; }
@@ -52,11 +52,14 @@ class Http1Connection {
  private:
   struct Parser;
 
+  void OnConnected();
+  void Leave();
   void OnReceived(std::string_view bytes);
   void OnClosed(const Error& error);
   void Parse();
   void Answer();
   void Fail(std::string_view what);
+  void End(Error error);
 
   EventLoop& loop_;
   std::string place_, authority_;
@@ -64,7 +67,9 @@ class Http1Connection {
   Callbacks callbacks_;
   std::unique_ptr<Parser> parser_;  // set while an answer is awaited
   std::string received_;            // and not parsed yet
-  bool answering_ = false, over_ = false, silent_ = false;
+  std::string request_;             // until it leaves
+  std::function<bool()> wanted_;    // what it asks then; may be empty
+  bool connected_ = false, answering_ = false, over_ = false, silent_ = false;
   std::unique_ptr<Transport> transport_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -1,0 +1,117 @@
+// Against an extender and an API server of the test, both on its loop.
+#include "live/extender_calls.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+
+#include "client/testing/api_server.h"
+#include "net/http_server.h"
+#include "net/testing/run_until.h"
+
+namespace knx::live {
+namespace {
+
+using client::testing::ApiServer;
+using net::testing::RunUntil;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+framework::Extender Binding() {
+  framework::Extender extender;
+  extender.bind_verb = "bind";
+  return extender;
+}
+
+class ExtenderCallsTest : public ::testing::Test {
+ protected:
+  void Use(framework::Extender extender) {
+    auto server = net::HttpServer::Listen(
+        loop_, {.address = "127.0.0.1"}, [this](net::ServerRequest request, net::Responder answer) {
+          asked_.push_back(std::move(request));
+          answers_.push_back(std::move(answer));
+        });
+    ASSERT_TRUE(server.ok());
+    extender_ = *std::move(server);
+    api_.emplace(loop_, client::ApiClient::Options{.endpoint = api_server_.endpoint(),
+                                                   .may_send = [this] { return leads_; }});
+    extender.url_prefix = fmt::format("http://127.0.0.1:{}", extender_->port());
+    auto calls = ExtenderCalls::Make(loop_, *api_, {std::move(extender)},
+                                     [this](std::string_view line) { log_.emplace_back(line); });
+    ASSERT_TRUE(calls.ok());
+    calls_ = *std::move(calls);
+  }
+  void Bind(const std::string& pod, std::function<bool()> wanted = {}) {
+    calls_->Bind(
+        {{"ns", pod, "uid-" + pod}, "n", 0},
+        [this](const Status& outcome) {
+          outcomes_.push_back(outcome.ok() ? "bound" : outcome.error().message);
+        },
+        std::move(wanted));
+  }
+  [[nodiscard]] bool Come(std::size_t outcomes) {
+    return RunUntil(loop_, [&] { return outcomes_.size() >= outcomes; });
+  }
+  [[nodiscard]] bool IsAsked(std::size_t times) {
+    return RunUntil(loop_, [&] { return asked_.size() >= times; });
+  }
+  void AnswerAll() {
+    for (const net::Responder& answer : std::exchange(answers_, {})) answer({.body = "{}"});
+  }
+
+  net::EventLoop loop_;
+  ApiServer api_server_{loop_};
+  std::unique_ptr<net::HttpServer> extender_;
+  std::vector<net::ServerRequest> asked_;
+  std::vector<net::Responder> answers_;
+  bool leads_ = true;
+  std::vector<std::string> outcomes_, log_;
+  std::optional<client::ApiClient> api_;
+  std::unique_ptr<ExtenderCalls> calls_;
+};
+
+TEST_F(ExtenderCallsTest, WhoDoesNotLeadAnyMoreBindsNothing) {
+  Use(Binding());
+  Bind("while-it-connects");
+  leads_ = false;
+  ASSERT_TRUE(Come(1));
+  EXPECT_THAT(outcomes_[0], HasSubstr("nothing may be sent any more"));
+  EXPECT_THAT(asked_, IsEmpty());
+  leads_ = true;
+  Bind("a");
+  ASSERT_TRUE(IsAsked(1));
+  AnswerAll();
+  ASSERT_TRUE(Come(2));
+  EXPECT_EQ(outcomes_[1], "bound");
+  leads_ = false;
+  Bind("over-a-connection-that-is-there");
+  ASSERT_TRUE(Come(3));
+  EXPECT_THAT(outcomes_[2], HasSubstr("nothing may be sent any more"));
+  leads_ = true;
+  api_->StopSending();
+  Bind("after-the-end");
+  ASSERT_TRUE(Come(4));
+  EXPECT_THAT(outcomes_[3], HasSubstr("nothing may be sent any more"));
+  EXPECT_EQ(asked_.size(), 1u);
+  EXPECT_EQ(calls_->outstanding(), 0u);
+}
+
+TEST_F(ExtenderCallsTest, ABindingThatWaitsIsNotSentOnceItIsNotWanted) {
+  Use(Binding());
+  constexpr std::size_t kConnections = 8;
+  for (std::size_t i = 0; i < kConnections; ++i) Bind(fmt::format("p{}", i));
+  bool wanted = true;
+  Bind("late", [&] { return wanted; });
+  ASSERT_TRUE(IsAsked(kConnections));
+  wanted = false;
+  AnswerAll();
+  ASSERT_TRUE(Come(kConnections + 1));
+  EXPECT_EQ(asked_.size(), kConnections);
+  EXPECT_THAT(outcomes_, ::testing::Contains(HasSubstr("somebody else was faster")).Times(1));
+}
+
+}  // namespace
+}  // namespace knx::live
