@@ -160,6 +160,7 @@ void ExtenderCalls::FetchVictims(const std::shared_ptr<Question>& question) {
   for (const auto& on_node : question->ask.victims) {
     pods.insert(pods.end(), on_node.pods.begin(), on_node.pods.end());
   }
+  if (pods.empty()) return SendQuestion(question);
   question->to_fetch = pods.size();
   for (const engine::PodRef& pod : pods) {
     Fetch(pod, [this, question, uid = pod.uid](Result<std::string> body) {

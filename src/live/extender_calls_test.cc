@@ -17,6 +17,7 @@ namespace {
 
 using client::testing::ApiServer;
 using net::testing::RunUntil;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -111,6 +112,25 @@ TEST_F(ExtenderCallsTest, ABindingThatWaitsIsNotSentOnceItIsNotWanted) {
   ASSERT_TRUE(Come(kConnections + 1));
   EXPECT_EQ(asked_.size(), kConnections);
   EXPECT_THAT(outcomes_, ::testing::Contains(HasSubstr("somebody else was faster")).Times(1));
+}
+
+TEST_F(ExtenderCallsTest, IsAskedAboutANodeWithoutVictims) {
+  framework::Extender extender;
+  extender.preempt_verb = "preempt";
+  Use(extender);
+  api_server_.NextAnswer(200, R"({"metadata":{"uid":"uid-p"}})");
+  calls_->Ask({.pod = {"ns", "p", "uid-p"},
+               .verb = engine::ExtenderVerb::kPreempt,
+               .nodes = {},
+               .victims = {{.node = "n", .pods = {}}}},
+              [this](const engine::ExtenderAnswer& answer) {
+                outcomes_.push_back(answer.failure.value_or("answered"));
+              });
+  ASSERT_TRUE(IsAsked(1));
+  AnswerAll();
+  ASSERT_TRUE(Come(1));
+  EXPECT_THAT(outcomes_, ElementsAre("answered"));
+  EXPECT_THAT(log_, IsEmpty());
 }
 
 }  // namespace
