@@ -2,12 +2,14 @@
 
 compat_test.py [RELEASE]...: those below if none is named, oldest first."""
 
+import json
 import pathlib
 import sys
 import tempfile
 import unittest
 
 from old_api_servers import ROOT, OldControlPlane, build
+from whole_node_extender import THING, WholeNodeExtender
 
 sys.path.insert(0, str(ROOT / "tools" / "cluster"))
 
@@ -23,6 +25,7 @@ RELEASES = (
     "1.36.3",
 )
 
+CONFIGURATION = ROOT / "tools" / "cluster" / "scheduler.yaml"
 MANIFEST = ROOT / "deploy" / "kubenexus-scheduler.yaml"
 PODS = "/api/v1/namespaces/default/pods"
 EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
@@ -63,8 +66,12 @@ class Release(unittest.TestCase):
         kubeconfig = folder / "kubeconfig"
         service_account.write_kubeconfig(cls.plane, kubeconfig)
         cls.plane.create("/api/v1/nodes", node("only", "4"))
-        cls.scheduler = cls.enterClassContext(scheduler(
-            folder, kubeconfig, ROOT / "tools" / "cluster" / "scheduler.yaml"))
+        cls.extender = cls.enterClassContext(WholeNodeExtender())
+        configuration = folder / "scheduler.yaml"
+        extenders = json.dumps([cls.extender.configuration()])
+        configuration.write_text(f"{CONFIGURATION.read_text('utf-8')}extenders: {extenders}\n",
+                                 "utf-8")
+        cls.scheduler = cls.enterClassContext(scheduler(folder, kubeconfig, configuration))
 
     def tearDown(self):
         self.plane.request("DELETE", f"{PODS}?gracePeriodSeconds=0")
@@ -107,6 +114,14 @@ class Release(unittest.TestCase):
         self.wait_for(f"{PODS}/vip", is_bound)
         self.assertEqual([each["metadata"]["name"] for each in self.plane.get(PODS)["items"]],
                          ["vip"])
+
+    def test_an_extender_is_sent_whole_nodes(self):
+        asking = pod("asking", "100m")
+        amounts = {"cpu": "100m", THING: "1"}
+        asking["spec"]["containers"][0]["resources"] = {"requests": amounts, "limits": amounts}
+        self.plane.create(PODS, asking)
+        self.wait_for(f"{PODS}/asking", is_bound)
+        self.assertIn("only", self.extender.nodes[0])
 
     def test_what_a_release_does_not_know_is_no_trouble(self):
         self.plane.create(PODS, pod("any", "100m"))
