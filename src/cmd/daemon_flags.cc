@@ -76,7 +76,8 @@ void AddServing(FlagTable& table, ServingOptions& out) {
   table.Integer("secure-port", out.secure_port, 0, std::numeric_limits<std::uint16_t>::max(),
                 "HTTPS for health, metrics and configuration; 0: none");
   table.Text("cert-dir", out.cert_dir, "FOLDER",
-             "where kube-scheduler.crt and kube-scheduler.key are, unless the files are named");
+             "where kube-scheduler.crt and kube-scheduler.key are, unless the files are named; "
+             "where both are missing it makes its own, in memory");
   table.Text("tls-cert-file", out.tls_cert_file, "FILE",
              "the server's certificate; without one it makes its own");
   table.Text("tls-private-key-file", out.tls_private_key_file, "FILE",

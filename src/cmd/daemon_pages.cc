@@ -22,6 +22,7 @@ live::ServingCertificate::Options CertificateOptions(const ServingOptions& optio
   if (out.cert_file.empty() && !options.cert_dir.empty()) {
     out.cert_file = fmt::format("{}/{}", options.cert_dir, kCertificateName);
     out.key_file = fmt::format("{}/{}", options.cert_dir, kKeyName);
+    out.may_be_missing = true;
   }
   out.names = {"localhost", "127.0.0.1", "::1"};
   out.min_version = options.tls_min_version;
@@ -157,6 +158,10 @@ Status DaemonPages::Listen(const ServingOptions& options) {
                                             .limits = PageLimits()},
                                            serving_.handler()));
   certificate_->Renew(*server_);
+  if (certificate_->self_signed() && !options.cert_dir.empty()) {
+    log_.Info(0, "Serving with a certificate made for this run",
+              {{"missing", fmt::format("{}/{}", options.cert_dir, kCertificateName)}});
+  }
   log_.Info(0, "Serving securely", {{"address", options.bind_address}, {"port", server_->port()}});
   return Ok();
 }

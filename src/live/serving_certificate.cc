@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "client/read_file.h"
@@ -12,12 +14,22 @@ namespace {
 
 constexpr Duration kYear = Duration::Minutes(60) * 24 * 365;
 
+// One that we may not look at is not missing.
+bool IsMissing(const std::string& file) {
+  std::error_code failed;
+  return std::filesystem::status(file, failed).type() == std::filesystem::file_type::not_found;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<ServingCertificate>> ServingCertificate::Load(net::EventLoop& loop,
                                                                      Options options) {
   if (options.cert_file.empty() != options.key_file.empty()) {
     return InvalidError("a certificate for serving needs a key, and a key needs a certificate");
+  }
+  if (options.may_be_missing && IsMissing(options.cert_file) && IsMissing(options.key_file)) {
+    options.cert_file.clear();
+    options.key_file.clear();
   }
   std::unique_ptr<ServingCertificate> out(new ServingCertificate(loop, std::move(options)));
   if (!out->options_.cert_file.empty()) {

@@ -20,6 +20,7 @@ class ServingCertificate {
  public:
   struct Options {
     std::string cert_file = {}, key_file = {};  // both or none
+    bool may_be_missing = false;                // both of them: then one is made
     std::vector<std::string> names = {};        // host names and addresses, for one that is made
     std::string min_version = {};               // as net::TlsServerOptions has them
     std::vector<std::string> cipher_suites = {};
@@ -32,6 +33,8 @@ class ServingCertificate {
   ServingCertificate& operator=(const ServingCertificate&) = delete;
 
   [[nodiscard]] const std::shared_ptr<const net::TlsContext>& tls() const { return tls_; }
+  // It is one that was made.
+  [[nodiscard]] bool self_signed() const { return options_.cert_file.empty(); }
   // The server is told when the files have changed. Must outlive us. Files that cannot be used are
   // said in the log, and what was good before stays.
   void Renew(net::HttpServer& server);

@@ -239,6 +239,28 @@ TEST(ServingCertificate, TakesOverFilesThatChangeAndKeepsWhatIsGood) {
                                   "the certificate for serving was renewed"));
 }
 
+TEST(ServingCertificate, IsMadeWhereTheFilesMayBeMissingAndAre) {
+  const client::testing::TemporaryFolder folder;
+  const ServingCertificate::Options options{.cert_file = folder.path() + "/tls.crt",
+                                            .key_file = folder.path() + "/tls.key",
+                                            .may_be_missing = true,
+                                            .names = {"localhost"}};
+  net::EventLoop loop;
+  const auto made = ServingCertificate::Load(loop, options);
+  ASSERT_TRUE(made.ok()) << made.error().ToString();
+  EXPECT_TRUE((*made)->self_signed());
+  EXPECT_NE((*made)->tls(), nullptr);
+  const net::testing::Authority authority("ca");
+  const auto issued = authority.Issue({.common_name = "first", .usage = "serverAuth"});
+  folder.Write("tls.crt", issued.cert_pem);
+  EXPECT_THAT(ServingCertificate::Load(loop, options).error().ToString(), HasSubstr("/tls.key"))
+      << "half of a pair is a mistake";
+  folder.Write("tls.key", issued.key_pem);
+  const auto read = ServingCertificate::Load(loop, options);
+  ASSERT_TRUE(read.ok()) << read.error().ToString();
+  EXPECT_FALSE((*read)->self_signed());
+}
+
 TEST(ServingCertificate, SaysWhatIsWrongWithIt) {
   net::EventLoop loop;
   EXPECT_EQ(ServingCertificate::Load(loop, {.cert_file = "/a"}).error().message,
