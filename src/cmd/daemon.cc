@@ -195,8 +195,13 @@ Status Daemon::Serve() {
     const bool same = *file == config_.client_connection.kubeconfig;
     if (same && parts_.options.master.empty()) file->clear();
   }
-  KNX_TRY(pages_, DaemonPages::Open({parts_.loop, parts_.log, parts_.api, parts_.plugin_wait},
-                                    serving, Pages()));
+  const auto give_up = [this] {
+    parts_.log.Error("Ends, as --authentication-tolerate-lookup-failure=false demands");
+    End(kExitFailed);
+  };
+  KNX_TRY(pages_,
+          DaemonPages::Open({parts_.loop, parts_.log, parts_.api, parts_.plugin_wait, give_up},
+                            serving, Pages()));
   return Ok();
 }
 

@@ -99,8 +99,9 @@ void AddAccess(FlagTable& table, ServingOptions& out) {
              "the API server that knows who asks, unless it is where pods are scheduled");
   table.Bool("authentication-skip-lookup", out.authentication_skip_lookup,
              "do not read the cluster's authorities");
-  table.WithoutEffect("authentication-tolerate-lookup-failure", "",
-                      "what cannot be read is looked up again later");
+  table.Bool("authentication-tolerate-lookup-failure", out.authentication_tolerate_lookup_failure,
+             "look up again later what cannot be read of them; false: end with exit code 1 if that "
+             "fails at the start");
   table.Span("authentication-token-webhook-cache-ttl", out.remembered,
              "how long it is remembered whose a token is, and what they may");
   table.Text("client-ca-file", out.client_ca_file, "FILE",

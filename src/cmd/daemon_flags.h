@@ -26,7 +26,7 @@ struct ServingOptions {
   std::string tls_min_version;
   // Looking up who asks, and what they may.
   std::string authentication_kubeconfig, authorization_kubeconfig;
-  bool authentication_skip_lookup = false;
+  bool authentication_skip_lookup = false, authentication_tolerate_lookup_failure = true;
   Duration remembered = Duration::Seconds(10);
   std::string client_ca_file;
   // Proxies who tell for whom they ask; with a file, the cluster's own are not looked up.

@@ -36,6 +36,10 @@ TEST(DaemonFlags, ValuesAreTakenInAllTheFormsThatGoTakes) {
       {{"--config=a", "--config=b"}, [](const auto& o) { return o.config_file == "b"; }},
       {{"--config=a=b"}, [](const auto& o) { return o.config_file == "a=b"; }},
       {{"--config="}, [](const auto& o) { return o.config_file.empty(); }},
+      {{"--authentication-tolerate-lookup-failure=false"},
+       [](const auto& o) {
+         return !o.serving.authentication_tolerate_lookup_failure && o.warnings.empty();
+       }},
       {{"--authorization-always-allow-paths="},
        [](const auto& o) { return o.serving.authorization_always_allow_paths.empty(); }},
       {{"-v", "4"}, [](const auto& o) { return o.logging.verbosity == 4; }},
@@ -76,6 +80,7 @@ TEST(DaemonFlags, WithoutAnyTheDefaultsAreThoseOfKubeScheduler) {
   EXPECT_TRUE(options.warnings.empty());
   EXPECT_EQ(options.serving.secure_port, 10259);
   EXPECT_EQ(options.serving.bind_address, "0.0.0.0");
+  EXPECT_TRUE(options.serving.authentication_tolerate_lookup_failure);
   EXPECT_FALSE(options.kube_api_qps.has_value());
   EXPECT_TRUE(options.feature_gates.Enabled("SchedulerPopFromBackoffQ"));
 }

@@ -103,6 +103,7 @@ DaemonPages::DaemonPages(const Parts& parts, Reviewers reviewers, const ServingO
       client::AuthenticationConfig::Options{
           .changed = own_clients ? nullptr : std::move(clients),
           .proxies_changed = own_proxies ? nullptr : std::move(proxies),
+          .first_read = OnFirstLookup(parts, options),
           .log =
               [this](std::string_view line) {
                 log_.Error("Who may vouch for clients cannot be looked up", {{"err", line}});
@@ -111,6 +112,15 @@ DaemonPages::DaemonPages(const Parts& parts, Reviewers reviewers, const ServingO
               [this](std::string_view line) {
                 log_.Info(0, "Something to mind", {{"remark", line}});
               }});
+}
+
+std::function<void(const Status&)> DaemonPages::OnFirstLookup(const Parts& parts,
+                                                              const ServingOptions& options) {
+  if (options.authentication_tolerate_lookup_failure) return nullptr;
+  return [give_up = parts.give_up](const Status& outcome) {
+    // Not every API server has such a configmap, and kube-scheduler does without it, too.
+    if (!outcome.ok() && outcome.error().kind != ErrorKind::kNotFound) give_up();
+  };
 }
 
 Result<std::unique_ptr<DaemonPages>> DaemonPages::Open(const Parts& parts,

@@ -28,6 +28,8 @@ class DaemonPages {
     observe::Log& log;
     client::ApiClient& api;  // is asked who calls and what they may, unless the options name others
     const client::PluginWait& plugin_wait;
+    // Who may vouch for clients cannot be looked up, and that is not to be tolerated.
+    std::function<void()> give_up;
   };
   // Listens from now on.
   static Result<std::unique_ptr<DaemonPages>> Open(const Parts& parts,
@@ -51,6 +53,8 @@ class DaemonPages {
 
   DaemonPages(const Parts& parts, Reviewers reviewers, const ServingOptions& options,
               live::ServingPages pages);
+  static std::function<void(const Status& outcome)> OnFirstLookup(const Parts& parts,
+                                                                  const ServingOptions& options);
   client::SendCall SendTo(const std::string& kubeconfig, client::ApiClient& otherwise);
   Status Trust(const ServingOptions& options);
   Status Listen(const ServingOptions& options);
