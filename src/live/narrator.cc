@@ -29,6 +29,14 @@ std::string_view ResourceOf(std::string_view path) { return path.substr(path.rfi
 
 }  // namespace
 
+Narrator::~Narrator() {
+  for (std::size_t call = 0; call < unanswered_.size(); ++call) {
+    for (; unanswered_[call] > 0; --unanswered_[call]) {
+      metrics_.CallGivenUp(static_cast<observe::ApiCall>(call));
+    }
+  }
+}
+
 // ---- around calls of the engine ----
 
 void Narrator::Handled(Time began) {
@@ -45,8 +53,10 @@ void Narrator::Decided(Time began) {
 
 Narrator::Done Narrator::Timed(observe::ApiCall call, Done done) {
   metrics_.CallBegan(call);
+  ++unanswered_[static_cast<std::size_t>(call)];
   return [this, call, began = clock_.now(), done = std::move(done)](const Status& outcome) {
     metrics_.CallEnded(call, outcome.ok(), clock_.now() - began);
+    --unanswered_[static_cast<std::size_t>(call)];
     forbidden_ = IsForbidden(outcome);
     done(outcome);
     forbidden_ = false;

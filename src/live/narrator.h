@@ -4,6 +4,7 @@
 // is said here: that is one matter, not one of every pod, and client::ApiClient names the right.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -26,6 +27,10 @@ class Narrator final : public engine::Observer {
  public:
   Narrator(const SteadyClock& clock, observe::SchedulerMetrics& metrics, observe::Log& log)
       : clock_(clock), metrics_(metrics), log_(log) {}
+  // Calls without an answer are given up.
+  ~Narrator() override;
+  Narrator(const Narrator&) = delete;
+  Narrator& operator=(const Narrator&) = delete;
 
   // ---- around calls of the engine ----
   void Handled(Time began);
@@ -73,6 +78,7 @@ class Narrator final : public engine::Observer {
   observe::SchedulerMetrics& metrics_;
   observe::Log& log_;
   std::set<std::string, std::less<>> ignores_gangs_;  // profiles of which it was said
+  std::array<std::size_t, static_cast<std::size_t>(observe::ApiCall::kCount)> unanswered_{};
   bool forbidden_ = false;                            // an answer is being told that says so
   // The first that the present call of the engine brought about: what it is counted for.
   std::optional<framework::EventKind> event_;

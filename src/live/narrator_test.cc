@@ -224,6 +224,19 @@ TEST_F(NarratorTest, CallsAreCountedUntilTheirAnswer) {
   EXPECT_THAT(answers, ElementsAre(false));
 }
 
+TEST_F(NarratorTest, CallsThatNobodyWaitsForAnyMoreAreNotPending) {
+  {
+    Narrator before{clock_, metrics_, log_};
+    (void)before.Timed(ApiCall::kBinding, [](const Status&) {});
+    (void)before.Timed(ApiCall::kEvent, [](const Status&) {});
+    before.Timed(ApiCall::kEvent, [](const Status&) {})(Ok());
+    EXPECT_EQ(Value("scheduler_pending_async_api_calls", {{"call_type", "event_create"}}), 1);
+  }
+  for (const char* call : {"pod_binding", "event_create"}) {
+    EXPECT_EQ(Value("scheduler_pending_async_api_calls", {{"call_type", call}}), 0);
+  }
+}
+
 TEST_F(NarratorTest, WritesThatFailNameTheirPodGroup) {
   const engine::PatchPodGroup patch{"default", "train", "u", "v1alpha2", {}};
   narrator_.GroupStatusWritten(patch, Ok());

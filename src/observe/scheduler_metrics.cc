@@ -247,6 +247,8 @@ void SchedulerMetrics::CallEnded(ApiCall call, bool ok, Duration took) {
   series.durations[result]->Observe(took.seconds());
 }
 
+void SchedulerMetrics::CallGivenUp(ApiCall call) { SeriesOf(call).pending->Add(-1); }
+
 void SchedulerMetrics::RequestAnswered(std::string_view method, std::string_view host, int status) {
   const std::string code = status == 0 ? "<error>" : fmt::format("{}", status);
   requests_.With({code, method, host}).Add();

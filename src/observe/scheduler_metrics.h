@@ -61,6 +61,8 @@ class SchedulerMetrics {
   // ---- what happens around it ----
   void CallBegan(ApiCall call);
   void CallEnded(ApiCall call, bool ok, Duration took);
+  // Nobody waits for its answer any more.
+  void CallGivenUp(ApiCall call);
   // One attempt of a request; `status` 0: there was no answer.
   void RequestAnswered(std::string_view method, std::string_view host, int status);
   void ObjectRefused(std::string_view kind) { refused_objects_.With({kind}).Add(); }
