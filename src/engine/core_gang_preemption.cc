@@ -157,7 +157,7 @@ GangRoom Core::FindRoomIn(const std::optional<GangDomains>& domains,
     GangRoom room = find_here();
     if (room.places.empty()) continue;
     if (room.victims.empty()) return room;
-    if (best.victims.empty() || HarmsLess(state_, room, best)) best = std::move(room);
+    if (best.victims.empty() || room.harm < best.harm) best = std::move(room);
   }
   return best;
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "base/check.h"
@@ -18,14 +17,6 @@ namespace knx::engine {
 using cluster::GangId;
 using cluster::NodeRow;
 using cluster::PodId;
-
-bool HarmsLess(const cluster::State& state, const GangRoom& a, const GangRoom& b) {
-  if (a.victims.empty() || b.victims.empty()) return a.victims.empty() && !b.victims.empty();
-  const auto harm = [&](const GangRoom& room) {
-    return std::tuple(room.violates, state.pod(room.victims.front()).priority, room.victims.size());
-  };
-  return harm(a) < harm(b);
-}
 
 GangRoom GangPreemptor::Find(GangId gang, std::span<const PodId> members, std::size_t needed) {
   members_ = planner_.LargestFirst(members);
@@ -43,7 +34,7 @@ GangRoom GangPreemptor::Find(GangId gang, std::span<const PodId> members, std::s
   if (!staying.places.empty() && staying.victims.empty()) return staying;
   GangRoom moving = FindWith([this](std::size_t units) { return PlanWithout(units, false); });
   if (staying.places.empty()) return moving;
-  return !moving.places.empty() && HarmsLess(state_, moving, staying) ? moving : staying;
+  return !moving.places.empty() && moving.harm < staying.harm ? moving : staying;
 }
 
 // Who may go depends on who comes: first all are counted as if the most important of those that
@@ -381,8 +372,8 @@ GangRoom GangPreemptor::Settle(std::size_t count, const Plan& plan) {
     state_.Commit(planned);
   }
   state_.Rollback(mark);
+  room.harm = HarmOf(gone);
   for (const Unit* unit : gone) {
-    room.violates |= unit->violates;
     for (const auto& [pod, row] : unit->pods) {
       KNX_CHECK(state_.pod(pod).priority < priority_, "a pod goes that is no less important");
       room.victims.push_back(pod);
@@ -414,6 +405,21 @@ std::vector<const GangPreemptor::Unit*> GangPreemptor::Spare(const Places& place
     if (unit.drains) drained.insert(part);
   }
   return gone;
+}
+
+Harm GangPreemptor::HarmOf(std::span<const Unit* const> gone) const {
+  Harm harm;
+  BudgetUse budgets(state_);
+  budgets.CountAnnounced();
+  for (const Unit* const unit : gone) {
+    if (unit->breaks) ++harm.gangs_broken;
+    harm.priority = std::max(harm.priority, unit->priority);
+    harm.pods += unit->pods.size();
+    for (const auto& [pod, row] : unit->pods) {
+      if (budgets.Violates(pod)) ++harm.violations;
+    }
+  }
+  return harm;
 }
 
 bool GangPreemptor::KeepTheirPlaces(const Places& places, const Unit* beside) {

@@ -10,6 +10,7 @@
 // other for ever.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -23,14 +24,20 @@
 
 namespace knx::engine {
 
+// What room costs. Of two the lesser is better, compared in the order in which it stands here.
+struct Harm {
+  std::size_t violations = 0;  // victims that disruption budgets protect
+  std::size_t gangs_broken = 0;
+  std::int32_t priority = INT32_MIN;  // the highest of the victims
+  std::size_t pods = 0;
+  friend auto operator<=>(const Harm&, const Harm&) = default;
+};
+
 struct GangRoom {
   std::vector<std::pair<cluster::PodId, cluster::NodeRow>> places;  // none: nobody's end helps
   std::vector<cluster::PodId> victims;                              // the most important first
-  bool violates = false;                                            // a disruption budget
+  Harm harm;
 };
-
-// The least harm: no budget, then who matters least, then the fewest.
-[[nodiscard]] bool HarmsLess(const cluster::State& state, const GangRoom& a, const GangRoom& b);
 
 class GangPreemptor {
  public:
@@ -115,6 +122,7 @@ class GangPreemptor {
   // Lets units come back as far as the gang keeps its places. Gives those that cannot. `thorough`:
   // looks at all members each time, not only at those beside whom somebody comes back.
   std::vector<const Unit*> Spare(const Places& places, std::size_t count, bool thorough);
+  [[nodiscard]] Harm HarmOf(std::span<const Unit* const> gone) const;
   bool KeepTheirPlaces(const Places& places, const Unit* beside);
 
   cluster::State& state_;
