@@ -87,7 +87,8 @@ GangPreemptor Core::MakePreemptor(PodId id, GangPlanner& planner, Time now) {
        .expected_back = [this, id](PodId pod) { return driven_.IsExpectedBack(pod, id); },
        .gives_way = [this, cooldown,
                      now](PodId pod) { return GivesWay(state_.pod(pod), cooldown, now); },
-       .may_use = [this](NodeRow row) { return placer_.MayUse(row); }}};
+       .may_use = [this](NodeRow row) { return placer_.MayUse(row); },
+       .now = now}};
 }
 
 GangRoom Core::FindRoom(PodId id, GangId gang, GangPlanner& planner, Time now) {

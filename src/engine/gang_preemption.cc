@@ -283,6 +283,7 @@ GangPreemptor::Unit& GangPreemptor::AddUnit(std::span<const PodId> pods, GangId 
     unit.priority = std::max(unit.priority, record.priority);
     unit.start = std::min(unit.start, StartOf(record));
     unit.fills = unit.fills && (FillsGaps(state_, pod) || outside_.borrows(pod));
+    unit.tier = std::max(unit.tier, state_.profile_of(pod).tier);
   }
   return unit;
 }
@@ -294,6 +295,7 @@ void GangPreemptor::SortUnits() {
     // Of a sub-group single members go first.
     if (a.drains != b.drains) return b.drains;
     if (a.fills != b.fills) return a.fills;
+    if (a.tier != b.tier) return a.tier < b.tier;
     if (a.start != b.start) return a.start > b.start;
     const auto [pod_a, row_a] = a.pods.front();
     const auto [pod_b, row_b] = b.pods.front();
@@ -414,9 +416,13 @@ Harm GangPreemptor::HarmOf(std::span<const Unit* const> gone) const {
   for (const Unit* const unit : gone) {
     if (unit->breaks) ++harm.gangs_broken;
     harm.priority = std::max(harm.priority, unit->priority);
+    harm.works |= !unit->fills;
+    harm.tier = std::max(harm.tier, unit->tier);
     harm.pods += unit->pods.size();
     for (const auto& [pod, row] : unit->pods) {
       if (budgets.Violates(pod)) ++harm.violations;
+      const Time start = StartOf(state_.pod(pod));
+      if (start < outside_.now) harm.lost += (outside_.now - start).ns / Duration::Seconds(1).ns;
     }
   }
   return harm;

@@ -28,7 +28,10 @@ namespace knx::engine {
 struct Harm {
   std::size_t violations = 0;  // victims that disruption budgets protect
   std::size_t gangs_broken = 0;
-  std::int32_t priority = INT32_MIN;  // the highest of the victims
+  std::int32_t priority = INT32_MIN;          // the highest of the victims
+  bool works = false;                         // one of them does not fill gaps
+  cluster::Tier tier = cluster::Tier::kNone;  // the highest of them
+  std::int64_t lost = 0;                      // seconds of work
   std::size_t pods = 0;
   friend auto operator<=>(const Harm&, const Harm&) = default;
 };
@@ -55,6 +58,8 @@ class GangPreemptor {
     std::function<bool(cluster::PodId)> gives_way;
     // Whether anybody's end on the node is of use.
     std::function<bool(cluster::NodeRow)> may_use;
+    // Until when who has started has worked.
+    Time now;
   };
 
   GangPreemptor(cluster::State& state, GangPlanner& planner, Outside outside)
@@ -90,7 +95,8 @@ class GangPreemptor {
     bool drains = false;
     bool fills = true;  // gaps, as they say, or where another was promised a start
     std::int32_t priority = INT32_MIN;
-    Time start = kNever;  // of the one that lost most
+    cluster::Tier tier = cluster::Tier::kNone;  // the highest
+    Time start = kNever;                        // of the one that lost most
   };
   // Places for all who must start when the first so many units are gone, which it lets happen;
   // none: these are too few.

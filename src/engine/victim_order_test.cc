@@ -17,7 +17,9 @@ using cluster::testing::NodeBuilder;
 using cluster::testing::PodBuilder;
 
 constexpr const char* kRack = "topology.kubernetes.io/rack";
-const std::vector<std::string> kPlugins = {"Coscheduling", "GangPreemption"};
+constexpr const char* kTier = "tenant.kubenexus.io/tier";
+constexpr const char* kBackfill = "scheduling.kubenexus.io/backfill";
+const std::vector<std::string> kPlugins = {"Coscheduling", "GangPreemption", "ProfileClassifier"};
 
 PodBuilder InGang(PodBuilder pod, const std::string& gang, int minimum) {
   return pod.Label("pod-group.scheduling.kubenexus.io/name", gang)
@@ -93,6 +95,76 @@ TEST_F(VictimOrder, AMemberMovesWhereThatBreaksNoGang) {
   harness_.Pod(InGang(PodBuilder("small").Asks("cpu", "1").Priority(10), "comers", 2));
   harness_.Schedule();
   EXPECT_THAT(Victims(), ElementsAre("p"));
+}
+
+// ---- tiers ----
+
+struct TierCase {
+  std::string_view name;
+  PodBuilder old, young;
+  std::string_view victim;
+};
+
+std::vector<TierCase> TierCases() {
+  const PodBuilder old("old"), young("young");
+  return {
+      {"who started last", old, young, "young"},
+      {"of two of one tier, too", PodBuilder(old).Annotation(kTier, "gold"),
+       PodBuilder(young).Annotation(kTier, "gold"), "young"},
+      {"the lower tier before that", old, PodBuilder(young).Annotation(kTier, "silver"), "old"},
+      {"gold stays before silver", PodBuilder(old).Annotation(kTier, "silver"),
+       PodBuilder(young).Annotation(kTier, "gold"), "old"},
+      {"what fills gaps before all tiers",
+       PodBuilder(old).Annotation(kTier, "gold").Label(kBackfill, "true"), young, "old"},
+      {"a priority before all tiers", PodBuilder(old).Priority(1),
+       PodBuilder(young).Annotation(kTier, "gold"), "young"},
+  };
+}
+
+TEST_F(VictimOrder, LowerTiersGoFirst) {
+  for (const bool one_rack : {false, true}) {
+    for (const TierCase& c : TierCases()) {
+      SCOPED_TRACE(c.name);
+      harness_ = testing::Harness({}, testing::ProfilesWith(kPlugins));
+      Node("a", "2");
+      Node("b", "2");
+      harness_.Pod(PodBuilder(c.old).Asks("cpu", "2").Started(Time{1}).On("a"));
+      harness_.Pod(PodBuilder(c.young).Asks("cpu", "2").Started(harness_.now()).On("b"));
+      if (one_rack) {
+        ComeToOneRack();
+      } else {
+        harness_.Pod(InGang(PodBuilder("m0").Asks("cpu", "1").Priority(10), "comers", 2));
+        harness_.Pod(InGang(PodBuilder("m1").Asks("cpu", "1").Priority(10), "comers", 2));
+        harness_.Schedule();
+      }
+      EXPECT_THAT(Victims(), ElementsAre(std::string(c.victim)));
+    }
+  }
+}
+
+// Of two gangs of which one has to go.
+TEST_F(VictimOrder, TheHighestTierOfAGangCounts) {
+  Node("a", "2");
+  Node("b", "2");
+  harness_.Pod(InGang(On("a", "q0", "1"), "q", 2));
+  harness_.Pod(InGang(On("a", "q1", "1").Annotation(kTier, "gold"), "q", 2));
+  for (const std::string name : {"r0", "r1"}) {
+    harness_.Pod(InGang(On("b", name, "1").Annotation(kTier, "silver"), "r", 2));
+  }
+  ComeToOneRack();
+  EXPECT_THAT(Victims(), UnorderedElementsAre("r0", "r1"));
+}
+
+TEST_F(VictimOrder, OfEqualsTheRackWhereLessWorkIsLost) {
+  Node("a", "2");
+  Node("b", "2");
+  const Time now = harness_.now();
+  harness_.Pod(On("a", "long", "2").Started(now - Duration::Minutes(60)));
+  for (const std::string name : {"short0", "short1"}) {
+    harness_.Pod(On("b", name, "1").Started(now - Duration::Minutes(20)));
+  }
+  ComeToOneRack();
+  EXPECT_THAT(Victims(), UnorderedElementsAre("short0", "short1"));
 }
 
 }  // namespace
