@@ -132,7 +132,7 @@ GangRoom Core::FindRoomInParts(PodId id, GangId gang, const Reservation* executo
   GangRoom room = FindRoomIn(domains, [&] { return preemptor.Find(gang, comers, comers.size()); });
   const auto search = [&](std::span<const PodId> all) {
     GangPlan plan;
-    if (all.size() == comers.size()) ConcludeForAll(all, planner, plan);
+    ConcludeForAll(all, planner, plan);
     return plan.places;
   };
   if (room.places.empty()) {

@@ -19,12 +19,12 @@ using cluster::NodeRow;
 using cluster::PodId;
 
 GangRoom GangPreemptor::Find(GangId gang, std::span<const PodId> members, std::size_t needed) {
+  if (!MayEvict(members)) return {};
   members_ = planner_.LargestFirst(members);
   needed_ = needed;
   priority_ = INT32_MAX;
   for (const PodId member : members_) {
     if (cluster::IsHold(state_.pod(member))) continue;  // stands for one to come
-    if (state_.class_of(member).spec.preemption_policy == k8s::PreemptionPolicy::kNever) return {};
     priority_ = std::min(priority_, state_.pod(member).priority);
   }
   ListUnits(gang);
@@ -42,16 +42,16 @@ GangRoom GangPreemptor::Find(GangId gang, std::span<const PodId> members, std::s
 // important did.
 GangRoom GangPreemptor::FindForSome(GangId gang, std::span<const PodId> members,
                                     const Choose& choose) {
-  const std::vector<PodId> able = Able(members);
+  if (!MayEvict(members)) return {};
   std::int32_t least = INT32_MAX, most = INT32_MIN;
-  for (const PodId member : able) {
+  for (const PodId member : members) {
     least = std::min(least, state_.pod(member).priority);
     most = std::max(most, state_.pod(member).priority);
   }
-  for (priority_ = most; !able.empty();) {
+  for (priority_ = most;;) {
     ListUnits(gang);
     if (units_.empty()) return {};
-    const std::vector<PodId> chosen = choose(able, [this] {
+    const std::vector<PodId> chosen = choose(members, [this] {
       for (const Unit& unit : units_) {
         for (const auto& [pod, row] : unit.pods) state_.Displace(pod);
       }
@@ -60,15 +60,13 @@ GangRoom GangPreemptor::FindForSome(GangId gang, std::span<const PodId> members,
     if (!room.places.empty() || most == least) return room;
     priority_ = most = least;
   }
-  return {};
 }
 
 GangRoom GangPreemptor::FindBySearch(GangId gang, std::span<const PodId> members,
                                      const Search& search) {
-  const std::vector<PodId> able = Able(members);
-  if (able.empty()) return {};
+  if (!MayEvict(members)) return {};
   priority_ = INT32_MAX;
-  for (const PodId member : able) {
+  for (const PodId member : members) {
     if (!cluster::IsHold(state_.pod(member))) {
       priority_ = std::min(priority_, state_.pod(member).priority);
     }
@@ -77,20 +75,18 @@ GangRoom GangPreemptor::FindBySearch(GangId gang, std::span<const PodId> members
   if (units_.empty() && leaving_.empty()) return {};
   return FindWith([&](std::size_t units) {
     Clear(units);
-    return search(able);
+    return search(members);
   });
 }
 
 // ---- who could go ----
 
-std::vector<PodId> GangPreemptor::Able(std::span<const PodId> members) const {
-  std::vector<PodId> able;
-  for (const PodId member : members) {
-    const bool never =
-        state_.class_of(member).spec.preemption_policy == k8s::PreemptionPolicy::kNever;
-    if (!never || cluster::IsHold(state_.pod(member))) able.push_back(member);
-  }
-  return able;
+// What stands for pods to come has no say.
+bool GangPreemptor::MayEvict(std::span<const PodId> members) const {
+  return std::none_of(members.begin(), members.end(), [this](PodId member) {
+    return !cluster::IsHold(state_.pod(member)) &&
+           state_.class_of(member).spec.preemption_policy == k8s::PreemptionPolicy::kNever;
+  });
 }
 
 bool GangPreemptor::MayGo(PodId pod, GangId gang) const {

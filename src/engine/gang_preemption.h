@@ -102,8 +102,8 @@ class GangPreemptor {
   // none: these are too few.
   using Plan = std::function<Places(std::size_t units)>;
 
-  // Who may come at the expense of others.
-  [[nodiscard]] std::vector<cluster::PodId> Able(std::span<const cluster::PodId> members) const;
+  // No member says that nobody is to go for it.
+  [[nodiscard]] bool MayEvict(std::span<const cluster::PodId> members) const;
   [[nodiscard]] bool MayGo(cluster::PodId pod, cluster::GangId gang) const;
   // Into units_ and leaving_.
   void ListUnits(cluster::GangId gang);

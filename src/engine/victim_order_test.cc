@@ -11,6 +11,7 @@ namespace knx::engine {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
 using cluster::testing::NodeBuilder;
@@ -165,6 +166,35 @@ TEST_F(VictimOrder, OfEqualsTheRackWhereLessWorkIsLost) {
   }
   ComeToOneRack();
   EXPECT_THAT(Victims(), UnorderedElementsAre("short0", "short1"));
+}
+
+// ---- whom it never costs ----
+
+TEST_F(VictimOrder, AGangWithAMemberThatMayNotPreemptEvictsNobody) {
+  Node("a", "2");
+  harness_.Pod(On("a", "p", "2"));
+  for (const std::string name : {"m0", "m1"}) {
+    harness_.Pod(InGang(PodBuilder(name).Asks("cpu", "1").Priority(10), "comers", 2));
+  }
+  harness_.Pod(InGang(PodBuilder("m2").Asks("cpu", "1").Priority(10).NeverPreempts(), "comers", 2));
+  harness_.Pass(Duration::Minutes(2));
+  EXPECT_THAT(Victims(), IsEmpty());
+}
+
+TEST_F(VictimOrder, NorDoesOneThatChoosesItsMembersByTheirRoles) {
+  Node("a", "2");
+  harness_.Pod(On("a", "p", "2"));
+  const std::string ours = "pod-group.scheduling.kubenexus.io/";
+  const auto member = [&](const std::string& name, const std::string& role) {
+    return InGang(PodBuilder(name).Asks("cpu", "1").Priority(10), "comers", 2)
+        .Label(ours + "role", role)
+        .Label(ours + "role-min-available", "1");
+  };
+  harness_.Pod(member("ps", "ps"));
+  harness_.Pod(member("w0", "worker"));
+  harness_.Pod(member("w1", "worker").NeverPreempts());
+  harness_.Pass(Duration::Minutes(2));
+  EXPECT_THAT(Victims(), IsEmpty());
 }
 
 }  // namespace
