@@ -208,8 +208,8 @@ PodChange State::UpdatePod(PodId id, const k8s::Pod& pod) {
       (next.told_nomination == nullptr) == (current.told_nomination == nullptr) &&
       (next.told_nomination == nullptr || *next.told_nomination == *current.told_nomination);
   // What makes one pod a better victim than another is part of what its node is asked for.
-  const bool other_victim =
-      change.labels || next.priority != current.priority || next.started != current.started;
+  const bool other_victim = change.labels || next.priority != current.priority ||
+                            next.started != current.started || next.profile != current.profile;
   const bool replace = row_before.valid() && (change.moved || usage_differs);
   if (replace) TakeOff(id);
   change.gang = (next.gang == nullptr) != (current.gang == nullptr) ||

@@ -169,7 +169,8 @@ std::vector<PodId> Core::RestOfGangs(PodId preemptor, const std::vector<PodId>& 
   const auto add = [&](PodId member) {
     const cluster::Pod& pod = state_.pod(member);
     const bool may_go = pod.node.valid() && !pod.leaves() &&
-                        pod.priority < state_.pod(preemptor).priority && !driven_.IsForming(member);
+                        pod.priority < state_.pod(preemptor).priority &&
+                        !IsToStay(state_, member) && !driven_.IsForming(member);
     const bool known = std::find(victims.begin(), victims.end(), member) != victims.end() ||
                        std::find(rest.begin(), rest.end(), member) != rest.end();
     if (may_go && !known) rest.push_back(member);

@@ -163,6 +163,8 @@ Preemptor::Memory& Preemptor::MemoryFor(const Question& question) {
   const std::uint64_t mark = question.prepared.mark();
   const std::int32_t priority = state_.pod(question.pod).priority;
   const std::uint64_t budgets = state_.bystanders().budgets().generation;
+  // A namespace may say of its pods that they stay.
+  const std::uint64_t profiles = state_.namespace_profile_changes();
   Memory* memory = nullptr;
   if (question.prepared.has_domains() || question.prepared.asks_anew()) {
     memory = &scratch_;
@@ -177,10 +179,12 @@ Preemptor::Memory& Preemptor::MemoryFor(const Question& question) {
     }
   }
   const bool starts_over = memory == &scratch_ || memory->class_mark != mark ||
-                           memory->priority != priority || memory->budgets_seen != budgets;
+                           memory->priority != priority || memory->budgets_seen != budgets ||
+                           memory->profiles_seen != profiles;
   memory->class_mark = mark;
   memory->priority = priority;
   memory->budgets_seen = budgets;
+  memory->profiles_seen = profiles;
   memory->last_use = ++uses_;
   if (starts_over) {
     memory->findings.clear();
@@ -231,7 +235,11 @@ Preemptor::Finding Preemptor::TryNode(const Question& question, Memory& memory, 
   const bool none_less = LowestPriority(row) >= priority;
   if (none_less && !question.counts_leaving) return NoVictims();
   const bool spared = ListVictims(question, row);
-  if (none_less && leaving_.empty()) return NoVictims();
+  if (victims_.empty() && leaving_.empty()) {
+    finding = NoVictims();
+    finding.passing = spared;
+    return finding;
+  }
   question.prepared.Refresh();
   const auto mark = state_.Mark();
   for (const PodId gone : leaving_) Remove(question, gone, row);
@@ -291,14 +299,13 @@ bool Preemptor::IsLeaving(const Question& question, PodId id) const {
 }
 
 bool Preemptor::IsSpared(const Question& question, PodId id) const {
-  const cluster::GangId gang = state_.gang_of(id);
-  if (!gang.valid()) return false;
   const std::int32_t priority = state_.pod(question.pod).priority;
   const auto stays = [&](PodId member) {
-    return spared_ && priority < kSystemCritical && spared_(member);
+    return IsToStay(state_, member) || (spared_ && priority < kSystemCritical && spared_(member));
   };
   if (stays(id)) return true;
-  if (!MustGoWhole(state_.gangs().Get(gang))) return false;
+  const cluster::GangId gang = state_.gang_of(id);
+  if (!gang.valid() || !MustGoWhole(state_.gangs().Get(gang))) return false;
   const std::vector<PodId>& members = state_.gangs().Get(gang).members;
   return std::any_of(members.begin(), members.end(), [&](PodId member) {
     const cluster::Pod& pod = state_.pod(member);

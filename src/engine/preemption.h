@@ -72,7 +72,8 @@ class Preemptor {
     PreparedClass& prepared;  // its class
     framework::Rejections rejections;
     framework::PreemptionArgs args;
-    // Of nodes that are alike in budgets, where the fewest gangs break; and some are spared.
+    // Of nodes that are alike in budgets, where the fewest gangs break; and some are spared, who
+    // say that they stay among them.
     bool minds_gangs = false;
     // Who leaves for others counts as gone. Then there may be a node without any victims.
     bool counts_leaving = false;
@@ -121,7 +122,7 @@ class Preemptor {
   struct Memory {
     std::uint64_t class_mark = 0;  // of what the class was prepared to
     std::int32_t priority = 0;
-    std::uint64_t budgets_seen = 0, last_use = 0;
+    std::uint64_t budgets_seen = 0, profiles_seen = 0, last_use = 0;
     RowChanges changes;
     std::vector<Finding> findings;                  // by row
     std::vector<std::vector<std::string>> reasons;  // every list once

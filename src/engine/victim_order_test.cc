@@ -11,6 +11,7 @@ namespace knx::engine {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
@@ -195,6 +196,73 @@ TEST_F(VictimOrder, NorDoesOneThatChoosesItsMembersByTheirRoles) {
   harness_.Pod(member("w1", "worker").NeverPreempts());
   harness_.Pass(Duration::Minutes(2));
   EXPECT_THAT(Victims(), IsEmpty());
+}
+
+// ---- who says that it stays ----
+
+constexpr const char* kPreemptible = "workload.kubenexus.io/preemptible";
+
+TEST_F(VictimOrder, WhoSaysSoStaysForASinglePodToo) {
+  Node("a", "2");
+  harness_.Pod(On("a", "p", "2").Label(kPreemptible, "false"));
+  harness_.Pod(PodBuilder("comer").Asks("cpu", "2").Priority(10));
+  harness_.Schedule();
+  EXPECT_THAT(Victims(), IsEmpty());
+  EXPECT_THAT(harness_.Why("comer"),
+              HasSubstr("preemption: 0/1 nodes are available: 1 No preemption victims found"));
+}
+
+TEST_F(VictimOrder, WithoutGangPreemptionThatMeansNothing) {
+  harness_ = testing::Harness();
+  Node("a", "2");
+  harness_.Pod(On("a", "p", "2").Label(kPreemptible, "false"));
+  harness_.Pod(PodBuilder("comer").Asks("cpu", "2").Priority(10));
+  harness_.Schedule();
+  EXPECT_THAT(Victims(), ElementsAre("p"));
+}
+
+TEST_F(VictimOrder, WhoSaysSoDoesNotGoAlongWithItsGang) {
+  Node("a", "1");
+  Node("b", "1");
+  Node("c", "1");
+  harness_.Pod(InGang(On("a", "q0", "1"), "q", 3));
+  harness_.Pod(InGang(On("b", "q1", "1").Label(kPreemptible, "false"), "q", 3));
+  harness_.Pod(InGang(On("c", "q2", "1"), "q", 3));
+  harness_.Pod(PodBuilder("comer").Asks("cpu", "1").Priority(10));
+  harness_.Schedule();
+  EXPECT_THAT(Victims(), UnorderedElementsAre("q0", "q2"));
+}
+
+// What was found out about a node for another pod does not count any more.
+TEST_F(VictimOrder, WhoSaysSoLaterStaysFromThenOn) {
+  const std::string rule = "{from: namespaceLabel, key: keep, sets: preemptible, to: \"false\"}";
+  for (const std::string by : {"label", "annotation", "namespace"}) {
+    SCOPED_TRACE(by);
+    harness_ = testing::Harness(
+        {}, testing::ProfilesWith(
+                kPlugins, "{name: ProfileClassifier, args: {rules: [" + rule + "]}}"));
+    Node("a", "2");
+    Node("b", "2");
+    harness_.Pod(On("a", "p", "2", 1));
+    PodBuilder kept = On("b", "kept", "2", 5).Namespace("team");
+    harness_.Pod(kept);
+    harness_.Pod(PodBuilder("first").Asks("cpu", "2").Priority(10));
+    harness_.Schedule();
+    ASSERT_THAT(Victims(), ElementsAre("p"));
+    if (by == "label") harness_.Pod(kept.Label(kPreemptible, "false"));
+    if (by == "annotation") harness_.Pod(kept.Annotation(kPreemptible, "false"));
+    if (by == "namespace") {
+      k8s::Namespace space;
+      space.meta.name = "team";
+      space.meta.labels = {{"keep", "yes"}};
+      harness_.Object(space);
+    }
+    harness_.Pod(PodBuilder("second").Asks("cpu", "2").Priority(10));
+    harness_.Schedule();
+    EXPECT_THAT(Victims(), ElementsAre("p"));
+    const cluster::State& state = harness_.engine().state();
+    EXPECT_FALSE(state.pod(state.pods().Find("uid-second")).nominated.valid());
+  }
 }
 
 }  // namespace
