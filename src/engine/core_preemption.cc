@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "engine/core.h"
 #include "k8s/names.h"
 
@@ -21,9 +22,21 @@ std::vector<PodId> EvictedBy(const Placement& placement) {
   return all;
 }
 
+// These may name any pod of the node, as with kube-scheduler, and answer for it.
+bool NameVictims(const std::vector<framework::Extender>& extenders) {
+  return std::any_of(extenders.begin(), extenders.end(),
+                     [](const auto& extender) { return !extender.preempt_verb.empty(); });
+}
+
 }  // namespace
 
 void Core::AnnouncePlan(PodId id, const Placement& placement, Time now) {
+  for (const PodId victim : EvictedBy(placement)) {
+    // Or two could evict each other in turn, for ever.
+    KNX_CHECK(state_.pod(victim).priority < state_.pod(id).priority ||
+                  NameVictims(options_.extenders),
+              "a pod is evicted for one that is no more important");
+  }
   PlanEvictions announced{RefTo(id), state_.nodes().name(placement.nominated), {}};
   Evictions::Plan plan{.pod = id,
                        .preemptor = RefTo(id),

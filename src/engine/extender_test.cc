@@ -356,6 +356,14 @@ TEST_F(ExtenderPreemption, IsAskedWhoCouldGoAndDecides) {
   EXPECT_EQ(harness_->NodeOf("vip"), "b");
 }
 
+// As with kube-scheduler: who asks it does not know better.
+TEST_F(ExtenderPreemption, MayNameWhoIsMoreImportant) {
+  Fill({Preempting()});
+  harness_->Pod(PodBuilder("b1").Asks("cpu", "2").Priority(20).On("b"));
+  Answer({.victims = {{"b", {"uid-b1"}, 0}}});
+  EXPECT_THAT(harness_->evictions(), ElementsAre("b1"));
+}
+
 TEST_F(ExtenderPreemption, MayAgreeToNothing) {
   Fill({Preempting()});
   Answer({});
