@@ -73,6 +73,7 @@ void WriteMembers(const observe::GangMembers& members, DocumentWriter& out) {
 
 // What a pod and a gang have in common.
 void WriteWait(const engine::Wait& wait, DocumentWriter& out) {
+  PutCount(out, "attempts", wait.attempts);
   PutTime(out, "promisedStart", wait.promised);
   out.Key("heldBackFor");
   if (wait.held_for) {

@@ -110,7 +110,7 @@ bool Core::AwaitStatuses(Departure& departure) {
 void Core::SendTogether(std::uint64_t number, Time now) {
   const Departure departure = departures_.End(number);
   if (WaitingGang* const waiting = gangs_.Find(departure.gang)) {
-    waiting->failures = 0;
+    waiting->failures = waiting->refusals = 0;
     waiting->evicted_at.reset();
     waiting->lost_place = false;
   }

@@ -20,6 +20,7 @@ void Core::DecideAsking(PodId id, GangId gang, Time now) {
   }
   if (const std::string* const failure = gang_extenders_.FailureFor(gang)) {
     GangPlan plan;
+    ++waiting.attempts;
     plan.refusal.attempt.error = true;
     plan.refusal.message = *failure;
     RefuseGang(id, gang, plan, {}, now);

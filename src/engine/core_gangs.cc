@@ -234,6 +234,7 @@ GangPlan PlanAlsoElsewhere(cluster::State& state, const std::vector<PodId>& memb
 
 void Core::DecideGang(PodId id, GangId gang, Time now) {
   WaitingGang& waiting = *gangs_.Find(gang);
+  ++waiting.attempts;
   waiting.pin = PinOf(state_, state_.gangs().Get(gang));
   GangPlanner planner = MakePlanner();
   // Fewer are there than it needs: then all of them start, and the places of the others are kept.
@@ -256,6 +257,7 @@ void Core::DecideGang(PodId id, GangId gang, Time now) {
   if (held) {
     TakeBackLoan(loan);
     if (executors != nullptr) DropExecutorPlaces(gang, now);
+    plan.refusal.attempt.failures = ++waiting.refusals;
     return HoldGang(id, gang, plan, now);
   }
   if (!fits) {
@@ -297,6 +299,7 @@ void Core::RefuseGang(PodId id, GangId gang, const GangPlan& plan, const GangRoo
   gangs_.SetRetry(gang, room.places.empty() ? WhenToRetry(id, waiting, now) : std::nullopt);
   for (const auto& [member, share] : shares) AnnouncePlan(member, share, now);
   FailedAttempt attempt = plan.refusal.attempt;
+  attempt.failures = ++waiting.refusals;
   if (!attempt.error) waiting.blocked.WidenTo(state_, id, attempt);
   Fail(id, attempt, message, nomination(id), now);
   const std::string_view reason =
@@ -341,8 +344,12 @@ void Core::TellOthers(PodId id, GangId gang, const GangRefusal& refusal,
 void Core::TellGang(GangId id, GangOutcome outcome, std::size_t pods, Duration waited) const {
   // Its members may have left it on their way.
   if (options_.observer == nullptr || !state_.gangs().Contains(id)) return;
-  options_.observer->OnGang(state_,
-                            {.gang = id, .outcome = outcome, .pods = pods, .waited = waited});
+  const WaitingGang* const waiting = gangs_.Find(id);
+  options_.observer->OnGang(state_, {.gang = id,
+                                     .outcome = outcome,
+                                     .pods = pods,
+                                     .waited = waited,
+                                     .attempts = waiting == nullptr ? 0 : waiting->attempts});
 }
 
 // ---- saying what is missing ----

@@ -24,6 +24,8 @@ struct WaitingGang {
   cluster::PodId stands;               // for the gang in the queue; invalid: too few are ready
   BlockedKinds blocked;                // found no place when the gang was last planned
   std::optional<Symbol> pin;           // the domain to which it was confined then (PinOf)
+  std::uint32_t attempts = 0;          // to place it, whoever stood for it
+  std::uint32_t refusals = 0;          // of these, in a row, with which it could not start
   std::uint32_t failures = 0;          // in a row of those that were on their way together
   bool lost_place = false;             // one of them did before any was bound, when last planned
   Time since;                          // its first member was seen

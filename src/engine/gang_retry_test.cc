@@ -31,11 +31,21 @@ class GangRetry : public ::testing::Test {
     }
     return message;
   }
+  // A place is free for a moment, so that the gang is tried once more, in vain.
+  void TryInVain() {
+    harness_.PodGone("guest" + std::to_string(guests_));
+    harness_.Pod(Guest());
+    harness_.Pass(Duration::Seconds(11));
+  }
+  PodBuilder Guest() {
+    return PodBuilder("guest" + std::to_string(++guests_)).Asks("cpu", "1").On("b");
+  }
   void TearDown() override {
     EXPECT_EQ(harness_.engine().Verify().value_or("equal"), "equal");
     EXPECT_EQ(harness_.engine().VerifyCaches().value_or("equal"), "equal");
   }
   testing::Harness harness_{{}, testing::GangProfiles()};
+  int guests_ = 0;
 };
 
 TEST_F(GangRetry, AnotherPlaceForWhoIsInTheWayLetsTheGangTryAgain) {
@@ -108,6 +118,36 @@ TEST_F(GangRetry, ThoseLikeOneThatHasGoneAreHelpedToo) {
   harness_.Pass(Duration::Seconds(11));
   EXPECT_EQ(harness_.NodeOf("m1"), "b");
   EXPECT_EQ(harness_.NodeOf("m2"), "b");
+}
+
+TEST_F(GangRetry, ItsAttemptsAreCountedAndItsBackOffGrowsWhoeverStandsForIt) {
+  harness_.Node(Machine("a", "1"));
+  harness_.Node(Machine("b", "1"));
+  harness_.Pod(Guest());
+  harness_.Pod(Member("m0", "1", 2));
+  harness_.Pod(Member("m1", "1", 2));
+  harness_.Schedule();
+  for (int i = 0; i < 4; ++i) TryInVain();
+  const auto attempts = [&] { return harness_.engine().InquireGang("uid-m1")->attempts; };
+  EXPECT_EQ(attempts(), 5U);
+  const auto of = [&](const std::string& name) {
+    return harness_.engine().queue().Get(harness_.engine().state().pods().Find("uid-" + name));
+  };
+  ASSERT_EQ(of("m0").attempts, 5U) << "it stands for the gang";
+  harness_.PodGone("m0");
+  harness_.Pod(Member("m2", "1", 2));
+  harness_.Schedule();
+  EXPECT_EQ(attempts(), 6U);
+  EXPECT_EQ(of("m1").attempts, 1U);
+  EXPECT_GE(of("m1").backoff_until, harness_.now() + Duration::Seconds(10));
+  // It starts, and what comes after begins anew.
+  harness_.PodGone("guest" + std::to_string(guests_));
+  harness_.Pass(Duration::Seconds(11));
+  harness_.ScheduleAndBind();
+  harness_.Pod(Member("m3", "1", 2));
+  harness_.Schedule();
+  EXPECT_EQ(harness_.engine().InquireGang("uid-m3")->attempts, 8U);
+  EXPECT_LE(of("m3").backoff_until, harness_.now() + Duration::Seconds(2));
 }
 
 TEST_F(GangRetry, WhoIsNotNeededAnyMoreSaysSo) {

@@ -227,7 +227,7 @@ void Inquirer::DescribeWait(PodId id, GangId gang, Wait& wait) {
   const Queue::View view = core_.queue_.Get(stands ? waiting->stands : id);
   wait.place = view.place;
   wait.backoff_until = view.backoff_until;
-  wait.attempts = view.attempts;
+  wait.attempts = waiting == nullptr ? view.attempts : waiting->attempts;
   const std::vector<PodId> members = waiting == nullptr ? std::vector<PodId>{id} : waiting->ready;
   for (const PodId member : members) {
     const auto plan = core_.evictions_.PlanFor(member);

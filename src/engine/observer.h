@@ -36,8 +36,9 @@ enum class GangOutcome : std::uint8_t {
 struct GangReport {
   cluster::GangId gang;
   GangOutcome outcome = GangOutcome::kPlaced;
-  std::size_t pods = 0;  // that it is about
-  Duration waited;       // since its first member was seen
+  std::size_t pods = 0;        // that it is about
+  Duration waited;             // since its first member was seen
+  std::uint32_t attempts = 0;  // to place it so far, this one included
 };
 
 enum class BackfillOutcome : std::uint8_t {

@@ -18,7 +18,7 @@ struct Wait {
   // Of the pod in the queue, or of the one that stands for the gang there.
   QueuePlace place = QueuePlace::kNone;
   Time backoff_until;
-  std::uint32_t attempts = 0;
+  std::uint32_t attempts = 0;  // of the pod, or of the gang whoever stood for it
 
   // Its own start, if one is promised; kUnknownEnd: the places, and no time.
   std::optional<Time> promised;

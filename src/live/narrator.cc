@@ -172,7 +172,8 @@ void Narrator::OnGang(const cluster::State& state, const engine::GangReport& rep
             {{"gang", engine::GangName(state, report.gang)},
              {"minimum", gang.awaits_object() ? 0 : gang.minimum},
              {"placed", gang.placed},
-             {"pods", report.pods}});
+             {"pods", report.pods},
+             {"attempts", report.attempts}});
 }
 
 void Narrator::OnGangIgnored(const cluster::State& state, cluster::PodId pod) {

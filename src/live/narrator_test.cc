@@ -86,15 +86,18 @@ TEST_F(NarratorTest, SaysAndCountsWhatBecomesOfGangs) {
   harness.Pass(Duration::Seconds(11));
   EXPECT_EQ(decisions("insufficient_pods"), 1);
   EXPECT_THAT(Said(), Contains("\"Gang waits for its members\" gang=\"default/train\" minimum=2 "
-                               "placed=0 pods=1\n"));
+                               "placed=0 pods=1 attempts=0\n"));
   add("b");
   harness.Schedule();
   EXPECT_EQ(decisions("insufficient_resources"), 1);
   EXPECT_EQ(Value("kubenexus_waiting_pods", {{"namespace", "default"}}), 2);
-  EXPECT_THAT(Said(), Contains(HasSubstr("\"Gang waits for room\" gang=\"default/train\"")));
+  EXPECT_THAT(Said(), Contains("\"Gang waits for room\" gang=\"default/train\" minimum=2 "
+                               "placed=0 pods=2 attempts=1\n"));
   harness.Node(NodeBuilder("m").Has("cpu", "1").Has("pods", "10"));
   harness.Pass(Duration::Seconds(20));
   EXPECT_EQ(decisions("success"), 1);
+  EXPECT_THAT(Said(), Contains("\"Placed gang\" gang=\"default/train\" minimum=2 placed=2 pods=2 "
+                               "attempts=2\n"));
   EXPECT_EQ(Value("kubenexus_pod_group_size_sum", {{"namespace", "default"}}), 2);
   EXPECT_EQ(Value("kubenexus_gang_completion_latency_seconds_count",
                   {{"namespace", "default"}, {"gang_size", "1-8"}}),

@@ -166,6 +166,7 @@ std::string GangText(const Explanation& explanation) {
         out);
   }
   if (!gang.proof.empty()) AddLine("proof", gang.proof, out);
+  if (gang.attempts > 0) AddLine("tried", Counted(gang.attempts, "time", "times"), out);
   AddUnplaced(gang, out);
   AddDomains(gang, out);
   AddWait(gang, out);
