@@ -328,8 +328,8 @@ class Core {
   // Everything that is due of reservations: begins, ends, places, statuses.
   void SettleReservations(Time now);
   void SettleReservation(Reservation& reservation, bool moved, Time now);
-  // All that is left of it, or nothing more than before.
-  void HoldPlaces(Reservation& reservation);
+  // All that is left of it, or nothing; for work that has begun, no less than before.
+  void HoldPlaces(Reservation& reservation, Time now);
   std::optional<Placement> PlaceTogether(Reservation& reservation);
   std::optional<Placement> RefuseDriver(PodId driver);
   void MakeHolds(Reservation& reservation);
@@ -363,7 +363,6 @@ class Core {
   GangPlan PlanBothHere(PodId id, GangId gang, Reservation* executors, GangPlanner& planner);
   // False: there is no room for them, and none for the plan.
   bool PlanExecutors(PodId id, Reservation& executors, GangPlan& plan);
-  [[nodiscard]] GangId DrivenBy(const Reservation& reservation) const;
   void KeepToReserved(GangId gang, GangDomains& domains) const;
   // Those of drivers that run already, and were not started by us.
   void KeepExecutorPlaces(Time now);

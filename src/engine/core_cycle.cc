@@ -19,7 +19,8 @@ using framework::Code;
 using framework::Outcome;
 
 bool Core::ScheduleOne(Time now) {
-  if (reservations_due_) SettleReservations(now);
+  // What one of them gives up may be just what an older one waits for.
+  while (reservations_due_) SettleReservations(now);
   SettleTouched(now);
   if (backfill_ != nullptr) ReleaseHeld(now);
   const std::optional<PodId> popped = queue_.Pop(now);

@@ -59,6 +59,8 @@ void Core::ForgetDriver(PodId id, Time now) {
   if (gone->driver && reservations_.Find(gone->driver->places) != nullptr) {
     RemoveReservation(gone->driver->places, now);
   }
+  // What is left of an object's places may be kept for nobody who runs any more.
+  reservations_due_ = reservations_due_ || !reservations_.empty();
   Touch(gone->gang);
 }
 
@@ -236,13 +238,6 @@ bool Core::PlanExecutors(PodId id, Reservation& executors, GangPlan& plan) {
   // Who said no is known by its place in a profile, which may be another than that of the pod.
   if (&ProfileOf(id) != &profiles_[*reserving_]) plan.refusal.attempt = {};
   return false;
-}
-
-// Whose driver makes those it is for; invalid: nobody's.
-GangId Core::DrivenBy(const Reservation& reservation) const {
-  if (reservation.made_for.valid() || reservation.group.empty()) return reservation.made_for;
-  const auto gangs = drivers_.GangsOf({reservation.object.meta.namespace_, reservation.group});
-  return gangs.empty() ? GangId{} : *gangs.begin();
 }
 
 // A driver that is yet to start goes where they are held.

@@ -29,9 +29,6 @@ std::optional<std::string> VerifyHold(const cluster::State& state, const Reserva
   if (row.valid() && row != place.row) {
     return fmt::format("place {} is held elsewhere", place.asked.name);
   }
-  if (row.valid() && reservation.stage() == ReservationStage::kMakingRoom) {
-    return fmt::format("place {} is held before there is room for all", place.asked.name);
-  }
   return std::nullopt;
 }
 
@@ -40,11 +37,19 @@ std::optional<std::string> VerifyHold(const cluster::State& state, const Reserva
 std::optional<std::string> Core::VerifyReservations() const {
   std::size_t holds = 0;
   for (const auto& [key, reservation] : reservations_.all()) {
+    // What has yet to be settled may have lost a place just now.
+    const bool waits = reservation.stage() == ReservationStage::kWaiting && !reservations_due_;
+    const bool whole = reservation.stage() == ReservationStage::kMakingRoom ||
+                       (waits && !driven_.HasBegun(reservation));
     for (const Reservation::Place& place : reservation.places) {
       if (!place.hold.valid()) continue;
       ++holds;
       if (auto difference = VerifyHold(state_, reservation, place)) {
         return fmt::format("reservation {}: {}", key, *difference);
+      }
+      if (whole && state_.pod(place.hold).node.valid()) {
+        return fmt::format("reservation {}: place {} is held before there is room for all", key,
+                           place.asked.name);
       }
     }
     for (const auto& [pod, user] : reservation.users()) {

@@ -262,7 +262,7 @@ void Core::SettleReservation(Reservation& reservation, bool moved, Time now) {
   }
   if (HasServed(reservation)) return EndReservation(reservation, ReservationStage::kUsed, now);
   const bool held = reservation.stage() == ReservationStage::kHeld;
-  if (moved || reservation.unsettled || !held) HoldPlaces(reservation);
+  if (moved || reservation.unsettled || !held) HoldPlaces(reservation, now);
 }
 
 bool Core::HasServed(const Reservation& reservation) const {
@@ -275,7 +275,7 @@ bool Core::HasServed(const Reservation& reservation) const {
   return gang.valid() ? NeededBy(gang) == 0 : reservation.all_taken();
 }
 
-void Core::HoldPlaces(Reservation& reservation) {
+void Core::HoldPlaces(Reservation& reservation, Time now) {
   MakeHolds(reservation);
   std::optional<Placement> refusal = PlaceTogether(reservation);
   const std::vector<PodId> holds = reservation.holds();
@@ -285,6 +285,11 @@ void Core::HoldPlaces(Reservation& reservation) {
   reservations_.Enter(reservation, refusal ? ReservationStage::kWaiting : ReservationStage::kHeld);
   reservation.why = refusal ? refusal->message : "";
   reservation.unsettled = false;
+  if (!refusal || driven_.HasBegun(reservation)) return;
+  // Two that have lost a place each would wait for what the other has left.
+  for (Reservation::Place& place : reservation.places) {
+    if (place.hold.valid() && has_room(place.hold)) DropHold(place, now);
+  }
 }
 
 // The places of a gang that has to be together are together, and with its driver, which has yet to
@@ -293,7 +298,7 @@ std::optional<Placement> Core::PlaceTogether(Reservation& reservation) {
   const auto has_node = [](const Reservation::Place& place) { return !place.asked.node.empty(); };
   const bool anywhere =
       std::none_of(reservation.places.begin(), reservation.places.end(), has_node);
-  const GangId gang = anywhere ? DrivenBy(reservation) : GangId{};
+  const GangId gang = anywhere ? driven_.DrivenBy(reservation) : GangId{};
   std::optional<GangDomains> domains;
   if (gang.valid()) domains = DomainsFor(state_, {gang, {}, 0}, MakePlanner());
   const auto attempt = [&](bool together) {

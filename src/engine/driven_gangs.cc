@@ -31,6 +31,20 @@ bool DrivenGangs::MayUse(PodId id, const Reservation& reservation) const {
   return !made && reservation.places.size() >= minimum;
 }
 
+GangId DrivenGangs::DrivenBy(const Reservation& reservation) const {
+  if (reservation.made_for.valid() || reservation.group.empty()) return reservation.made_for;
+  const Drivers::Group group(reservation.object.meta.namespace_, reservation.group);
+  const std::vector<GangId> gangs = books_.drivers.GangsOf(group);
+  return gangs.empty() ? GangId{} : *gangs.begin();
+}
+
+bool DrivenGangs::HasBegun(const Reservation& reservation) const {
+  if (!reservation.users().empty()) return true;
+  const GangId gang = DrivenBy(reservation);
+  const Drivers::Driver* const driver = gang.valid() ? books_.drivers.Of(gang) : nullptr;
+  return driver != nullptr && books_.state.pod(driver->pod).node.valid();
+}
+
 bool DrivenGangs::IsExpectedBack(PodId id, PodId other) const {
   if (books_.reservations.empty()) return false;
   const std::vector<Reservation*> used = books_.reservations.UsedBy(id);

@@ -36,6 +36,11 @@ class DrivenGangs {
   [[nodiscard]] std::vector<const Reservation*> KeptFor(cluster::GangId id) const;
   // Whether a pod may use it that has its names.
   [[nodiscard]] bool MayUse(cluster::PodId id, const Reservation& reservation) const;
+  // Whose driver makes those it is for; invalid: nobody's.
+  [[nodiscard]] cluster::GangId DrivenBy(const Reservation& reservation) const;
+  // Pods that it is for have places, or their driver has. They may use what is left of it when the
+  // rest is lost, and nobody else is to come between.
+  [[nodiscard]] bool HasBegun(const Reservation& reservation) const;
   // Whether its room would be kept for it if it went, from that other pod too.
   [[nodiscard]] bool IsExpectedBack(cluster::PodId id, cluster::PodId other) const;
   // Those that are there may start before the others: the driver, or others with places kept.

@@ -233,6 +233,23 @@ TEST_F(DriverTest, UsesTheReservationThatIsThere) {
   EXPECT_EQ(UsedOn("a") + UsedOn("b"), 7);
 }
 
+TEST_F(DriverTest, ThatRunsKeepsThePlacesThatAreLeftWhenOneIsLost) {
+  Node("a", "1");
+  for (const std::string name : {"b", "c", "d"}) Node(name, "2");
+  harness_.Pod(Driver("cpu=2"));
+  harness_.ScheduleAndBind();
+  ASSERT_EQ(harness_.NodeOf("driver"), "a");
+  harness_.Pod(Other("o", "2"));
+  harness_.NodeGone("d");
+  harness_.Pass(Duration::Seconds(30));
+  EXPECT_EQ(UsedOn("b") + UsedOn("c"), 4);
+  EXPECT_EQ(harness_.NodeOf("o"), "");
+  Node("e", "2");
+  for (const std::string name : {"e0", "e1", "e2"}) harness_.Pod(Member(name));
+  harness_.Pass(Duration::Seconds(30));
+  for (const std::string name : {"e0", "e1", "e2"}) EXPECT_NE(harness_.NodeOf(name), "") << name;
+}
+
 TEST_F(DriverTest, WhoGoesTakesThePlacesAlong) {
   Node("a", "8");
   harness_.Pod(Driver("cpu=2"));

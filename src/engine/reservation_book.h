@@ -22,7 +22,9 @@ namespace knx::engine {
 
 enum class ReservationStage : std::uint8_t {
   kPlanned,  // its time has not come
-  kWaiting,  // for room, as long as there is none for all that is left of it
+  // For room, as long as there is none for all that is left of it. Nothing is held meanwhile, but
+  // for work that has begun, which keeps what it has.
+  kWaiting,
   // Of executors: room is being made for them and for their driver, and it is held for all or none.
   kMakingRoom,
   kHeld,

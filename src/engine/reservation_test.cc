@@ -253,6 +253,70 @@ TEST_F(ReservationTest, ItLeavesANodeThatGoesOrIsFilledByOthers) {
   EXPECT_EQ(UsedOn("c"), 2);
 }
 
+TEST_F(ReservationTest, OneThatLosesAPlaceAndFindsNoOtherHoldsNothing) {
+  Node("a", "3");
+  Node("b", "3");
+  harness_.Object(Places(2, 3));
+  harness_.Pod(Other("o", "2"));
+  EXPECT_EQ(Active(), "True Held");
+  EXPECT_EQ(harness_.NodeOf("o"), "");
+  harness_.NodeGone("b");
+  EXPECT_EQ(Active(), "False WaitingForRoom");
+  harness_.Pass(Duration::Seconds(12));
+  EXPECT_EQ(harness_.NodeOf("o"), "a") << "it hears of it";
+}
+
+TEST_F(ReservationTest, TwoThatLostAPlaceEachDoNotBlockEachOther) {
+  for (const std::string name : {"a", "b", "c", "d"}) Node(name, "2");
+  harness_.Object(Places(2, 2));
+  harness_.Schedule();
+  k8s::ResourceReservation second = Places(2, 2);
+  second.meta.name = second.meta.uid = "second";
+  harness_.Object(second);
+  harness_.Schedule();
+  harness_.NodeGone("b");
+  harness_.NodeGone("c");
+  harness_.Schedule();
+  const auto& all = harness_.engine().reservations().all();
+  EXPECT_EQ(all.at("default/app").stage(), ReservationStage::kWaiting);
+  EXPECT_EQ(all.at("default/second").stage(), ReservationStage::kHeld);
+  EXPECT_EQ(UsedOn("a") + UsedOn("d"), 4);
+}
+
+TEST_F(ReservationTest, WorkThatHasBegunKeepsWhatIsLeftOfIt) {
+  for (const std::string name : {"a", "b", "c"}) Node(name, "2");
+  harness_.Object(Places(3, 2));
+  harness_.Schedule();
+  harness_.Pod(User("u", "2").On("a"));
+  harness_.Pod(Other("o", "2"));
+  harness_.NodeGone("c");
+  EXPECT_EQ(Active(), "False WaitingForRoom");
+  harness_.Pass(Duration::Seconds(12));
+  EXPECT_EQ(UsedOn("b"), 2);
+  EXPECT_EQ(harness_.NodeOf("o"), "") << "what is left is there for the next of them";
+  harness_.PodGone("u");
+  harness_.Pass(Duration::Seconds(12));
+  EXPECT_NE(harness_.NodeOf("o"), "") << "nobody has begun any more, and not all of it fits";
+}
+
+TEST_F(ReservationTest, WhatOneGivesUpIsHeldAtOnceForAnOlderOne) {
+  Node("a", "2");
+  Node("b", "2");
+  k8s::ResourceReservation younger = Places(2, 2);
+  younger.meta.name = younger.meta.uid = "younger";
+  harness_.Object(younger);
+  harness_.Schedule();
+  k8s::ResourceReservation older = Places(1, 2);
+  older.meta.created = harness_.now() - Duration::Seconds(10);
+  harness_.Object(older);
+  EXPECT_EQ(Active(), "False WaitingForRoom");
+  harness_.NodeGone("b");
+  EXPECT_FALSE(harness_.engine().ScheduleOne(harness_.now())) << "no pod waits";
+  const auto& all = harness_.engine().reservations().all();
+  EXPECT_EQ(all.at("default/younger").stage(), ReservationStage::kWaiting);
+  EXPECT_EQ(all.at("default/app").stage(), ReservationStage::kHeld);
+}
+
 TEST_F(ReservationTest, APlaceOnANamedNodeIsNowhereElse) {
   Node("a", "2");
   Node("b", "2");
