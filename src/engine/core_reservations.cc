@@ -38,14 +38,15 @@ bool AsksTheSame(const k8s::ResourceReservation& a, const k8s::ResourceReservati
          a.places == b.places && a.start == b.start && a.duration == b.duration;
 }
 
-// A scheduler before this one has seen its end.
-std::optional<ReservationStage> EndIn(const std::vector<k8s::Condition>& conditions) {
-  for (const k8s::Condition& condition : conditions) {
+// Where it begins: a scheduler before this one may have seen its end. One that has got more time
+// since it expired is not over.
+ReservationStage FirstStage(const Reservation& reservation, Time now) {
+  for (const k8s::Condition& condition : reservation.object.conditions) {
     if (condition.type != names::kReservationActive || condition.status != "False") continue;
     if (condition.reason == kUsed) return ReservationStage::kUsed;
-    if (condition.reason == kExpired) return ReservationStage::kExpired;
+    if (condition.reason == kExpired && now >= reservation.ends) return ReservationStage::kExpired;
   }
-  return std::nullopt;
+  return ReservationStage::kPlanned;
 }
 
 }  // namespace
@@ -63,7 +64,7 @@ void Core::OnReservation(const k8s::ResourceReservation& object, bool there, Tim
   const Duration lasts = profiles_[*reserving_].reservations->plugin->reservation_args().lasts;
   Reservation& added =
       reservations_.Add(object, object.meta.created.value_or(now), lasts, state_.resources());
-  reservations_.Enter(added, EndIn(object.conditions).value_or(ReservationStage::kPlanned));
+  reservations_.Enter(added, FirstStage(added, now));
   reservations_due_ = true;
   for (std::uint32_t i = 0; i < state_.pods().id_limit() && !added.over(); ++i) {
     const PodId id{i};

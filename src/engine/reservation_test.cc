@@ -128,6 +128,36 @@ TEST_F(ReservationTest, ItEndsWhenItsTimeIsOver) {
   EXPECT_EQ(Active(), "False Expired");
 }
 
+TEST_F(ReservationTest, OneThatGetsMoreTimeAfterItsEndIsHeldAgain) {
+  Node("a", "2");
+  k8s::ResourceReservation made = Places(1, 2);
+  made.duration = Duration::Seconds(30);
+  harness_.Object(made);
+  harness_.Pass(Duration::Seconds(31));
+  ASSERT_EQ(Active(), "False Expired");
+  EXPECT_EQ(UsedOn("a"), 0);
+  made.conditions = harness_.reservations().back().second.conditions;
+  made.meta.labels = {{"color", "blue"}};
+  harness_.Object(made);
+  EXPECT_EQ(Active(), "False Expired") << "another change gives it no time";
+  made.duration = Duration::Seconds(60);
+  harness_.Object(made);
+  EXPECT_EQ(Active(), "True Held");
+  EXPECT_EQ(UsedOn("a"), 2);
+  harness_.Pass(Duration::Seconds(30));
+  EXPECT_EQ(Active(), "False Expired") << "sixty seconds after its creation";
+}
+
+TEST_F(ReservationTest, OneThatWasUsedStaysSoHoweverLongItLasts) {
+  Node("a", "2");
+  k8s::ResourceReservation made = Places(1, 2);
+  made.conditions = {{"ReservationActive", "False", "Used", "its pods have their places", {}}};
+  made.duration = Duration::Minutes(60);
+  harness_.Object(made);
+  harness_.Schedule();
+  EXPECT_EQ(UsedOn("a"), 0);
+}
+
 TEST_F(ReservationTest, OneThatDoesNotSayLastsAsLongAsTheArgumentSays) {
   Node("a", "2");
   harness_.Object(Places(1, 2));
