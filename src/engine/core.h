@@ -60,6 +60,7 @@ class Core {
   [[nodiscard]] const std::vector<framework::Profile>& profiles() const { return profiles_; }
   [[nodiscard]] std::size_t preemptions() const { return evictions_.size(); }
   [[nodiscard]] const ReservationBook& reservations() const { return reservations_; }
+  [[nodiscard]] Time NextPromisedStart() const;
   [[nodiscard]] PodStanding Standing(std::string_view uid) const;
   [[nodiscard]] bool IsWanted(ActionId binding) const;
   [[nodiscard]] std::string WhyWaiting(std::string_view uid) const;
@@ -283,7 +284,6 @@ class Core {
   void HoldGang(PodId id, GangId gang, const GangPlan& plan, Time now);
   std::string PromiseText(const Waiter& waiter, Time now);
   void NoteStart(const Waiter& waiter, Passing passing, Time now);
-  void TellBackfill(const Waiter& waiter, BackfillOutcome outcome, Duration late = {}) const;
   // Let those try again whose promised start has passed; who was held back for one that is gone.
   void RenewPromises(Time now);
   void ReleaseHeld(Time now);

@@ -30,6 +30,11 @@ Backfill::Places AllPlaces(const cluster::State& state, const GangTurn& turn,
   return places;
 }
 
+void TellBackfill(const EngineOptions& options, const cluster::State& state,
+                  const BackfillReport& report) {
+  if (options.observer != nullptr) options.observer->OnBackfill(state, report);
+}
+
 }  // namespace
 
 void Core::SwitchOnBackfill() {
@@ -208,7 +213,7 @@ void Core::ConsiderPromises(PodId id, Placement& placement, Time now) {
   }
   if (passing != Passing::kForbidden) return NoteStart(waiter, passing, now);
   backfill_->NoteHeld(waiter);
-  TellBackfill(waiter, BackfillOutcome::kHeld);
+  TellBackfill(options_, state_, {waiter.pod, BackfillOutcome::kHeld});
   placement.node = {};
   placement.attempt.rejected_by.Add(plugin->index);
   placement.message = fmt::format("waits for its turn: {}", kWouldDelay);
@@ -245,7 +250,7 @@ GangPlan Core::PlanBeside(const GangTurn& turn, GangPlanner& planner, bool& held
     return plan;
   }
   backfill_->NoteHeld(waiter);
-  TellBackfill(waiter, BackfillOutcome::kHeld);
+  TellBackfill(options_, state_, {waiter.pod, BackfillOutcome::kHeld});
   state_.Rollback(mark);
   plan.places.clear();
   plan.refusal.attempt.rejected_by.Add(plugin->index);
@@ -267,7 +272,7 @@ std::string Core::PromiseText(const Waiter& waiter, Time now) {
   const bool fresh = !backfill_->HasPromise(waiter);
   const Promise* const promise = backfill_->Refuse(waiter, now);
   if (promise == nullptr) return {};
-  if (fresh) TellBackfill(waiter, BackfillOutcome::kPromised);
+  if (fresh) TellBackfill(options_, state_, {waiter.pod, BackfillOutcome::kPromised});
   if (promise->start == kUnknownEnd) {
     return " Room is kept for it until others end, of whom nobody knows when they will.";
   }
@@ -280,15 +285,15 @@ void Core::NoteStart(const Waiter& waiter, Passing passing, Time now) {
   const std::optional<Promise> promise = backfill_->Start(waiter, passing, now);
   if (promise) {
     const bool timed = promise->first < kUnknownEnd;
-    TellBackfill(waiter, BackfillOutcome::kStarted, timed ? now - promise->first : Duration{});
+    const auto late = timed ? std::optional(now - promise->first) : std::nullopt;
+    TellBackfill(options_, state_, {waiter.pod, BackfillOutcome::kStarted, late});
   } else if (passing != Passing::kNobody) {
-    TellBackfill(waiter, BackfillOutcome::kPassed);
+    TellBackfill(options_, state_, {waiter.pod, BackfillOutcome::kPassed});
   }
 }
 
-void Core::TellBackfill(const Waiter& waiter, BackfillOutcome outcome, Duration late) const {
-  if (options_.observer == nullptr) return;
-  options_.observer->OnBackfill(state_, {waiter.pod, outcome, late, backfill_->NextStart()});
+Time Core::NextPromisedStart() const {
+  return backfill_ == nullptr ? kNever : backfill_->NextStart();
 }
 
 // ---- time ----

@@ -21,6 +21,7 @@ const Queue& Engine::queue() const { return core_->queue(); }
 const std::vector<framework::Profile>& Engine::profiles() const { return core_->profiles(); }
 std::size_t Engine::preemptions() const { return core_->preemptions(); }
 const ReservationBook& Engine::reservations() const { return core_->reservations(); }
+Time Engine::NextPromisedStart() const { return core_->NextPromisedStart(); }
 PodStanding Engine::Standing(std::string_view uid) const { return core_->Standing(uid); }
 bool Engine::IsWanted(ActionId binding) const { return core_->IsWanted(binding); }
 std::optional<Inquiry> Engine::Inquire(std::string_view uid) { return core_->Inquire(uid); }

@@ -61,6 +61,8 @@ class Engine {
   // Pods for which others are being evicted.
   [[nodiscard]] std::size_t preemptions() const;
   [[nodiscard]] const ReservationBook& reservations() const;
+  // The earliest that is promised to somebody who waits; kNever: none is.
+  [[nodiscard]] Time NextPromisedStart() const;
   [[nodiscard]] PodStanding Standing(std::string_view uid) const;
   // Whether a binding that waits to be sent still should be: not when somebody else has meanwhile
   // bound the pod, or filled its node. One that is not sent is reported as failed.

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "base/time.h"
@@ -52,8 +53,9 @@ enum class BackfillOutcome : std::uint8_t {
 struct BackfillReport {
   cluster::PodId pod;
   BackfillOutcome outcome = BackfillOutcome::kPromised;
-  Duration late;  // kStarted: by how much, against what was promised first; negative: early
-  Time next;      // the earliest start that is promised now; kNever: none
+  // kStarted: by how much, against what was promised first; negative: early; nullopt: that had no
+  // time.
+  std::optional<Duration> late = std::nullopt;
 };
 
 class Observer {

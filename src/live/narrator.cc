@@ -187,7 +187,8 @@ void Narrator::OnBackfill(const cluster::State& state, const engine::BackfillRep
   metrics_.Backfilled(report);
   if (report.outcome != engine::BackfillOutcome::kStarted) return;
   log_.Info(kEveryPod, "Started what was promised a start",
-            {{"pod", NameIn(state, report.pod)}, {"late", FormatDuration(report.late)}});
+            {{"pod", NameIn(state, report.pod)},
+             {"late", report.late ? FormatDuration(*report.late) : "no time was promised"}});
 }
 
 void Narrator::OnForeignBind(const cluster::State& state, cluster::PodId pod) {

@@ -140,6 +140,65 @@ TEST_F(NarratorTest, CountsGangsThatHaveWaitedForTooLong) {
   metrics_.ReadFrom(nullptr);
 }
 
+// A pod that runs so long.
+k8s::Pod Job(const std::string& name, const std::string& cpu, const std::string& run) {
+  k8s::Pod pod = PodBuilder(name).Asks("cpu", cpu);
+  pod.meta.annotations = {{"scheduling.kubenexus.io/expected-duration", run}};
+  return pod;
+}
+
+TEST_F(NarratorTest, SaysAndCountsWhatBecomesOfPromises) {
+  engine::testing::Harness harness(Options(&narrator_),
+                                   engine::testing::ProfilesWith({"BackfillScoring"}));
+  metrics_.ReadFrom(&harness.engine());
+  const auto decisions = [this](std::string outcome) {
+    return Value("kubenexus_backfill_decisions_total", {{"outcome", std::move(outcome)}});
+  };
+  const std::string next = "kubenexus_backfill_next_start_timestamp_seconds";
+  harness.Node(NodeBuilder("n").Has("cpu", "4").Has("pods", "10"));
+  harness.Pod(Job("runs", "3", "100s"));
+  harness.ScheduleAndBind();
+  EXPECT_EQ(Value(next), 0);
+  const Time promised = harness.now() + Duration::Seconds(100);
+  harness.Pod(Job("large", "4", "50s"));
+  harness.ScheduleAndBind();
+  EXPECT_EQ(decisions("promised"), 1);
+  EXPECT_EQ(Value(next), static_cast<double>(promised.ns) / 1e9);
+  harness.Pod(Job("long", "1", "101s"));
+  harness.Pod(Job("short", "1", "10s"));
+  harness.ScheduleAndBind();
+  EXPECT_EQ(decisions("held"), 1);
+  EXPECT_EQ(decisions("passed"), 1);
+  Said();
+  harness.PodGone("short");
+  harness.Pass(Duration::Seconds(40));
+  harness.PodGone("runs");
+  harness.Pass(Duration::Seconds(20));
+  EXPECT_EQ(decisions("started"), 1);
+  EXPECT_THAT(Said(),
+              Contains(HasSubstr("\"Started what was promised a start\" pod=\"default/large\"")));
+  EXPECT_EQ(Value("kubenexus_backfill_promise_error_seconds_count", {{"direction", "early"}}), 1);
+  EXPECT_EQ(Value("kubenexus_backfill_promise_error_seconds_count", {{"direction", "late"}}),
+            std::nullopt);
+  metrics_.ReadFrom(nullptr);
+}
+
+TEST_F(NarratorTest, APromiseIsNotSaidToStandWhenItsOwnerIsGone) {
+  engine::testing::Harness harness(Options(&narrator_),
+                                   engine::testing::ProfilesWith({"BackfillScoring"}));
+  metrics_.ReadFrom(&harness.engine());
+  const std::string next = "kubenexus_backfill_next_start_timestamp_seconds";
+  harness.Node(NodeBuilder("n").Has("cpu", "4").Has("pods", "10"));
+  harness.Pod(Job("runs", "3", "100s"));
+  harness.ScheduleAndBind();
+  harness.Pod(Job("large", "4", "50s"));
+  harness.ScheduleAndBind();
+  EXPECT_GT(Value(next).value_or(0), 0);
+  harness.PodGone("large");
+  EXPECT_EQ(Value(next), 0);
+  metrics_.ReadFrom(nullptr);
+}
+
 TEST_F(NarratorTest, SaysNothingOfAGangThatIsNoneAnyMoreWhenItsPodsAreBound) {
   engine::testing::Harness harness(Options(&narrator_), engine::testing::GangProfiles());
   harness.Node(NodeBuilder("n").Has("cpu", "2").Has("pods", "10"));

@@ -200,7 +200,7 @@ inline constexpr MetricSpec kPromiseError{
     "kubenexus_backfill_promise_error_seconds",
     kHistogram,
     "How far from the start that was promised first a pod or gang started, by direction: late or "
-    "early.",
+    "early. Promises without a time are left out.",
     {"direction"},
     {0.1, 4, 12}};
 inline constexpr MetricSpec kNextPromise{

@@ -98,6 +98,11 @@ void ReportReservations(const engine::Engine& engine, const Report& report) {
   for (const auto& [where, count] : held) report({where}, static_cast<double>(count));
 }
 
+void ReportNextPromise(const engine::Engine& engine, const Report& report) {
+  const Time next = engine.NextPromisedStart();
+  report({}, next == kNever ? 0 : static_cast<double>(next.ns) / 1e9);
+}
+
 std::string_view OutcomeName(engine::GangOutcome outcome) {
   switch (outcome) {
     case engine::GangOutcome::kMembersMissing:
@@ -217,10 +222,9 @@ void SchedulerMetrics::Starved(cluster::PodId pod) {
 void SchedulerMetrics::Backfilled(const engine::BackfillReport& report) {
   constexpr std::string_view kOutcomes[] = {"promised", "started", "passed", "held"};
   backfill_decisions_.With({kOutcomes[static_cast<std::size_t>(report.outcome)]}).Add();
-  next_promise_.Set(report.next == kNever ? 0 : static_cast<double>(report.next.ns) / 1e9);
-  if (report.outcome != engine::BackfillOutcome::kStarted) return;
-  const bool late = report.late >= Duration{};
-  promise_error_.With({late ? "late" : "early"}).Observe(std::abs(report.late.seconds()));
+  if (!report.late) return;
+  const bool late = *report.late >= Duration{};
+  promise_error_.With({late ? "late" : "early"}).Observe(std::abs(report.late->seconds()));
 }
 
 // ---- what happens around it ----
@@ -277,6 +281,7 @@ SchedulerMetrics::SchedulerMetrics() {
   AddRead(table::kEngineBytes, ReportBytes);
   AddRead(table::kWaitingMembers, ReportWaitingMembers);
   AddRead(table::kReservations, ReportReservations);
+  AddRead(table::kNextPromise, ReportNextPromise);
 }
 
 void SchedulerMetrics::SetBuild(std::string_view version) {

@@ -126,7 +126,6 @@ class SchedulerMetrics {
   ValueFamily<Histogram>& gang_completion_ = registry_.AddHistogram(table::kGangCompletion);
   ValueFamily<Counter>& backfill_decisions_ = registry_.AddCounter(table::kBackfillDecisions);
   ValueFamily<Histogram>& promise_error_ = registry_.AddHistogram(table::kPromiseError);
-  Gauge& next_promise_ = registry_.AddGauge(table::kNextPromise).With();
   Counter& overcommits_ = registry_.AddCounter(table::kOvercommits).With();
   Counter& foreign_binds_ = registry_.AddCounter(table::kForeignBinds).With();
   Counter& starved_ = registry_.AddCounter(table::kStarved).With();

@@ -87,6 +87,25 @@ TEST(SchedulerMetrics, CountsWhatComesToTheQueueAndWhy) {
   EXPECT_EQ(count("unschedulable", "UnschedulablePodAdd"), 1);
 }
 
+TEST(SchedulerMetrics, APromiseWithoutATimeIsNeitherKeptNorBroken) {
+  SchedulerMetrics metrics;
+  using enum engine::BackfillOutcome;
+  metrics.Backfilled({{}, kStarted, Duration::Seconds(3)});
+  metrics.Backfilled({{}, kStarted, Duration{}});
+  metrics.Backfilled({{}, kStarted, Duration::Seconds(-40)});
+  metrics.Backfilled({{}, kStarted, std::nullopt});
+  metrics.Backfilled({{}, kHeld});
+  const PrometheusText read = Read(metrics.Text());
+  const std::string decisions = "kubenexus_backfill_decisions_total";
+  EXPECT_EQ(read.Find(decisions, {{"outcome", "started"}}), 4);
+  EXPECT_EQ(read.Find(decisions, {{"outcome", "held"}}), 1);
+  const std::string error = "kubenexus_backfill_promise_error_seconds";
+  EXPECT_EQ(read.Find(error + "_count", {{"direction", "late"}}), 2);
+  EXPECT_EQ(read.Find(error + "_sum", {{"direction", "late"}}), 3);
+  EXPECT_EQ(read.Find(error + "_count", {{"direction", "early"}}), 1);
+  EXPECT_EQ(read.Find(error + "_sum", {{"direction", "early"}}), 40);
+}
+
 TEST(SchedulerMetrics, CountsCallsFromBeginningToEnd) {
   SchedulerMetrics metrics;
   metrics.CallBegan(ApiCall::kBinding);
