@@ -199,6 +199,26 @@ TEST_F(NarratorTest, APromiseIsNotSaidToStandWhenItsOwnerIsGone) {
   metrics_.ReadFrom(nullptr);
 }
 
+TEST_F(NarratorTest, CountsReservationsThatHoldRoom) {
+  engine::testing::Harness harness(Options(&narrator_), engine::testing::ReservingProfiles());
+  metrics_.ReadFrom(&harness.engine());
+  harness.Node(NodeBuilder("n").Has("cpu", "2").Has("pods", "10"));
+  k8s::ResourceReservation made;
+  made.meta.namespace_ = "default";
+  for (const std::string name : {"first", "second", "too-large"}) {
+    made.meta.name = made.meta.uid = name;
+    const int cpu = name == "too-large" ? 9 : 1;
+    made.places = {{"p", "", {{"cpu", k8s::Quantity::FromUnits(cpu)}}}};
+    harness.Object(made);
+  }
+  harness.Schedule();
+  const Labels where = {{"namespace", "default"}};
+  EXPECT_EQ(Value("kubenexus_resource_reservations", where), 2);
+  harness.Pass(Duration::Seconds(101));
+  EXPECT_EQ(Value("kubenexus_resource_reservations", where), std::nullopt) << "their time is over";
+  metrics_.ReadFrom(nullptr);
+}
+
 TEST_F(NarratorTest, SaysNothingOfAGangThatIsNoneAnyMoreWhenItsPodsAreBound) {
   engine::testing::Harness harness(Options(&narrator_), engine::testing::GangProfiles());
   harness.Node(NodeBuilder("n").Has("cpu", "2").Has("pods", "10"));

@@ -72,9 +72,8 @@ void ReportOvercommitted(const engine::Engine& engine, const Report& report) {
   report({}, static_cast<double>(nodes));
 }
 
-void ReportWaitingMembers(const engine::Engine& engine, const Report& report) {
+void ReportWaitingMembers(const engine::Engine& engine, BoundedNames& names, const Report& report) {
   const cluster::State& state = engine.state();
-  BoundedNames names;
   std::map<std::string_view, std::size_t> waiting;
   for (std::uint32_t i = 0; i < state.gangs().id_limit(); ++i) {
     if (!state.gangs().Contains(cluster::GangId{i})) continue;
@@ -88,8 +87,7 @@ void ReportWaitingMembers(const engine::Engine& engine, const Report& report) {
   for (const auto& [where, pods] : waiting) report({where}, static_cast<double>(pods));
 }
 
-void ReportReservations(const engine::Engine& engine, const Report& report) {
-  BoundedNames names;
+void ReportReservations(const engine::Engine& engine, BoundedNames& names, const Report& report) {
   std::map<std::string_view, std::size_t> held;
   for (const auto& [key, reservation] : engine.reservations().all()) {
     if (reservation.stage() != engine::ReservationStage::kHeld) continue;
@@ -279,8 +277,13 @@ SchedulerMetrics::SchedulerMetrics() {
   AddRead(table::kCacheSize, ReportCache);
   AddRead(table::kOvercommittedNodes, ReportOvercommitted);
   AddRead(table::kEngineBytes, ReportBytes);
-  AddRead(table::kWaitingMembers, ReportWaitingMembers);
-  AddRead(table::kReservations, ReportReservations);
+  // Of all the times that the page is read there are no more names than of one.
+  AddRead(table::kWaitingMembers, [this](const engine::Engine& engine, const Report& report) {
+    ReportWaitingMembers(engine, namespaces_, report);
+  });
+  AddRead(table::kReservations, [this](const engine::Engine& engine, const Report& report) {
+    ReportReservations(engine, namespaces_, report);
+  });
   AddRead(table::kNextPromise, ReportNextPromise);
 }
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "cluster/testing/builders.h"
 #include "engine/testing/harness.h"
 #include "observe/pod_resources.h"
@@ -69,6 +71,28 @@ TEST(SchedulerMetrics, NamesThatOthersChooseAreBounded) {
   }
   EXPECT_EQ(names.Name("one more"), BoundedNames::kOther);
   EXPECT_EQ(names.Name("7"), "7");
+}
+
+TEST(SchedulerMetrics, NamespacesAreBoundedHoweverOftenTheyAreRead) {
+  engine::testing::Harness harness({}, engine::testing::ReservingProfiles());
+  harness.Node(NodeBuilder("n").Has("cpu", "1000").Has("pods", "1000"));
+  SchedulerMetrics metrics;
+  metrics.ReadFrom(&harness.engine());
+  k8s::ResourceReservation made;
+  made.meta.name = "room";
+  made.places = {{"p", "", {{"cpu", k8s::Quantity::FromUnits(1)}}}};
+  std::set<Labels> seen;
+  for (std::size_t i = 0; i < BoundedNames::kMost + 10; ++i) {
+    made.meta.namespace_ = made.meta.uid = "team-" + std::to_string(i);
+    harness.Object(made);
+    harness.Schedule();
+    const PrometheusText read = Read(metrics.Text());
+    const auto& family = read.families().at("kubenexus_resource_reservations");
+    for (const auto& [labels, value] : family.samples.begin()->second) seen.insert(labels);
+    harness.ObjectGone(made);
+  }
+  EXPECT_EQ(seen.size(), BoundedNames::kMost + 1);
+  EXPECT_TRUE(seen.contains(Labels{{"namespace", "<other>"}}));
 }
 
 TEST(SchedulerMetrics, CountsWhatComesToTheQueueAndWhy) {
