@@ -238,6 +238,7 @@ class Core {
   void MakeReports(Time now);
   void ReportIncomplete(GangId id, WaitingGang& waiting, Time now);
   void TellGang(GangId id, GangOutcome outcome, std::size_t pods, Duration waited) const;
+  void TellGangAttempt(PodId id, GangResult result) const;
   void CountBound(PodId id, Time now);
 
   // ---- core_gang_preemption.cc: making room for them ----

@@ -260,6 +260,7 @@ GangPlan Core::PlanBeside(const GangTurn& turn, GangPlanner& planner, bool& held
 void Core::HoldGang(PodId id, GangId gang, const GangPlan& plan, Time now) {
   WaitingGang& waiting = *gangs_.Find(gang);
   waiting.blocked = {};
+  TellGangAttempt(id, GangResult::kUnschedulable);
   const std::string message =
       fmt::format("pod group {} waits for its turn: {}", GangName(state_, gang), kWouldDelay);
   Fail(id, plan.refusal.attempt, message, std::nullopt, now);

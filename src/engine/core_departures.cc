@@ -47,6 +47,7 @@ void Core::Depart(PodId id, GangId gang, const GangPlan& plan, Time now) {
   const std::uint64_t number = departures_.Begin(std::move(departure), now);
   RememberExecutors(gang, plan);
   TellGang(gang, GangOutcome::kPlaced, plan.places.size(), now - waiting.since);
+  TellGangAttempt(id, GangResult::kScheduled);
   GangBinding& binding = gang_bindings_.try_emplace(gang, GangBinding{waiting.since}).first->second;
   binding.pods += plan.places.size();
   binding.left += plan.places.size();

@@ -294,6 +294,10 @@ void Core::RefuseGang(PodId id, GangId gang, const GangPlan& plan, const GangRoo
     return place == promised.end() ? NodeRow{} : place->second;
   };
   TellGang(gang, GangOutcome::kNoRoom, needed, now - waiting.since);
+  const bool others_go = keep || !room.places.empty();
+  TellGangAttempt(id, plan.refusal.attempt.error ? GangResult::kError
+                      : others_go                ? GangResult::kMakingRoom
+                                                 : GangResult::kUnschedulable);
   const auto shares = Shares(room);
   if (!shares.empty()) waiting.evicted_at = now;
   gangs_.SetRetry(gang, room.places.empty() ? WhenToRetry(id, waiting, now) : std::nullopt);

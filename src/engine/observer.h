@@ -42,6 +42,20 @@ struct GangReport {
   std::uint32_t attempts = 0;  // to place it so far, this one included
 };
 
+enum class GangResult : std::uint8_t {
+  kScheduled,  // all that must start have a place
+  kUnschedulable,
+  kMakingRoom,  // there is none yet: others have to go
+  kError,
+};
+
+// A gang was decided about, as a whole.
+struct GangAttempt {
+  cluster::PodId pod;  // that stands for it
+  GangResult result = GangResult::kScheduled;
+  Time began;  // taken from the queue
+};
+
 enum class BackfillOutcome : std::uint8_t {
   kPromised,  // a start, for the first time
   kStarted,   // who was promised one
@@ -71,6 +85,7 @@ class Observer {
   // A pod fits nowhere, and it was looked for others to go: so many, or none that would help.
   virtual void OnPreemption(std::size_t /*victims*/) {}
   virtual void OnGang(const cluster::State& /*state*/, const GangReport& /*report*/) {}
+  virtual void OnGangAttempt(const cluster::State& /*state*/, const GangAttempt& /*attempt*/) {}
   // A pod of a gang came that is placed like any other, because its profile knows no gangs.
   virtual void OnGangIgnored(const cluster::State& /*state*/, cluster::PodId /*pod*/) {}
   virtual void OnBackfill(const cluster::State& /*state*/, const BackfillReport& /*report*/) {}

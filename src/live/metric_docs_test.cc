@@ -115,6 +115,8 @@ TEST(MetricDocs, HasTheBucketsOfKubeScheduler) {
       {table::kSliDuration, 0.01, 5242.88, 20},     {table::kPodAttempts, 1, 16, 5},
       {table::kPreemptionVictims, 1, 64, 7},        {table::kEventHandling, 0.0001, 0.2048, 12},
       {table::kApiCallDuration, 0.001, 16.384, 15},
+      {table::kGangAttemptDuration, 0.001, 16.384, 15},
+      {table::kGangAlgorithmDuration, 0.001, 16.384, 15},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.spec.name);

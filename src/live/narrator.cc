@@ -45,7 +45,9 @@ void Narrator::Handled(Time began) {
 }
 
 void Narrator::Decided(Time began) {
-  metrics_.Decided(clock_.now() - began);
+  const Duration took = clock_.now() - began;
+  metrics_.Decided(took);
+  if (std::exchange(gang_, false)) metrics_.GangDecided(took);
   event_.reset();
 }
 
@@ -174,6 +176,12 @@ void Narrator::OnGang(const cluster::State& state, const engine::GangReport& rep
              {"placed", gang.placed},
              {"pods", report.pods},
              {"attempts", report.attempts}});
+}
+
+void Narrator::OnGangAttempt(const cluster::State& state, const engine::GangAttempt& attempt) {
+  gang_ = true;
+  metrics_.GangAttemptEnded(state.class_of(attempt.pod).spec.scheduler_name, attempt.result,
+                            clock_.now() - attempt.began);
 }
 
 void Narrator::OnGangIgnored(const cluster::State& state, cluster::PodId pod) {

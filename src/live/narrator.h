@@ -67,6 +67,7 @@ class Narrator final : public engine::Observer {
   }
   void OnPreemption(std::size_t victims) override { metrics_.PreemptionTried(victims); }
   void OnGang(const cluster::State& state, const engine::GangReport& report) override;
+  void OnGangAttempt(const cluster::State& state, const engine::GangAttempt& attempt) override;
   // Once for every profile.
   void OnGangIgnored(const cluster::State& state, cluster::PodId pod) override;
   void OnBackfill(const cluster::State& state, const engine::BackfillReport& report) override;
@@ -82,6 +83,7 @@ class Narrator final : public engine::Observer {
   bool forbidden_ = false;                            // an answer is being told that says so
   // The first that the present call of the engine brought about: what it is counted for.
   std::optional<framework::EventKind> event_;
+  bool gang_ = false;  // the present call of the engine decided about one
 };
 
 }  // namespace knx::live

@@ -38,6 +38,13 @@ class NarratorTest : public ::testing::Test {
     return Value("scheduler_schedule_attempts_total",
                  {{"result", std::move(result)}, {"profile", "default-scheduler"}});
   }
+  std::optional<double> GangAttempts(std::string result) {
+    const Labels labels = {{"result", std::move(result)}, {"profile", "default-scheduler"}};
+    const auto attempts = Value("scheduler_podgroup_schedule_attempts_total", labels);
+    EXPECT_EQ(Value("scheduler_podgroup_scheduling_attempt_duration_seconds_count", labels),
+              attempts);
+    return attempts;
+  }
   // Without what stands in front of the message.
   std::vector<std::string> Said() {
     std::vector<std::string> said;
@@ -103,12 +110,38 @@ TEST_F(NarratorTest, SaysAndCountsWhatBecomesOfGangs) {
                   {{"namespace", "default"}, {"gang_size", "1-8"}}),
             std::nullopt)
       << "they are on their way";
+  narrator_.Decided(clock_.now());
   harness.ScheduleAndBind();
+  narrator_.Decided(clock_.now());
   EXPECT_EQ(Value("kubenexus_gang_completion_latency_seconds_count",
                   {{"namespace", "default"}, {"gang_size", "1-8"}}),
             1);
+  EXPECT_EQ(GangAttempts("unschedulable"), 1);
+  EXPECT_EQ(GangAttempts("scheduled"), 1);
+  EXPECT_EQ(Value("scheduler_podgroup_scheduling_algorithm_duration_seconds_count"), 1)
+      << "of two calls one was about a gang";
   EXPECT_EQ(Value("kubenexus_waiting_pods", {{"namespace", "default"}}), std::nullopt);
   metrics_.ReadFrom(nullptr);
+}
+
+TEST_F(NarratorTest, CountsAttemptsOfGangsForWhichOthersHaveToGo) {
+  engine::testing::Harness harness(
+      Options(&narrator_), engine::testing::ProfilesWith({"Coscheduling", "GangPreemption"}));
+  harness.Node(NodeBuilder("n").Has("cpu", "2").Has("pods", "10"));
+  harness.Pod(PodBuilder("small").Asks("cpu", "2").On("n"));
+  for (const std::string name : {"a", "b"}) {
+    harness.Pod(PodBuilder(name)
+                    .Asks("cpu", "1")
+                    .Priority(10)
+                    .Label("pod-group.scheduling.kubenexus.io/name", "train")
+                    .Label("pod-group.scheduling.kubenexus.io/min-available", "2"));
+  }
+  harness.Schedule();
+  EXPECT_EQ(GangAttempts("waiting_on_preemption"), 1);
+  EXPECT_EQ(GangAttempts("unschedulable"), std::nullopt);
+  harness.FinishEviction("small");
+  harness.Pass(Duration::Seconds(20));
+  EXPECT_EQ(GangAttempts("scheduled"), 1);
 }
 
 TEST_F(NarratorTest, CountsGangsThatHaveWaitedForTooLong) {

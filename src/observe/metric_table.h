@@ -51,6 +51,24 @@ inline constexpr MetricSpec kPreemptionAttempts{
     "Times that room was looked for by asking other pods to go."};
 inline constexpr MetricSpec kPreemptionVictims{
     "scheduler_preemption_victims", kHistogram, "Pods that have to go for one pod.", {}, {1, 2, 7}};
+inline constexpr MetricSpec kGangAttempts{
+    "scheduler_podgroup_schedule_attempts_total",
+    kCounter,
+    "Attempts to place a gang, by how they ended: scheduled (all that must start have a place), "
+    "unschedulable, waiting_on_preemption (others have to go first), error (something went wrong).",
+    {"result", "profile"}};
+inline constexpr MetricSpec kGangAttemptDuration{
+    "scheduler_podgroup_scheduling_attempt_duration_seconds",
+    kHistogram,
+    "From taking a gang out of the queue to places for it, or to knowing why not.",
+    {"result", "profile"},
+    kAttemptBuckets};
+inline constexpr MetricSpec kGangAlgorithmDuration{
+    "scheduler_podgroup_scheduling_algorithm_duration_seconds",
+    kHistogram,
+    "Deciding about one gang, without what is written afterwards.",
+    {},
+    kAttemptBuckets};
 inline constexpr MetricSpec kPendingPods{
     "scheduler_pending_pods",
     kGauge,

@@ -209,6 +209,15 @@ void SchedulerMetrics::GangEnded(std::string_view namespace_, const engine::Gang
   gang_waiting_.With({where}).Observe(report.waited.seconds());
 }
 
+void SchedulerMetrics::GangAttemptEnded(std::string_view profile, engine::GangResult result,
+                                        Duration took) {
+  constexpr std::string_view kNames[] = {"scheduled", "unschedulable", "waiting_on_preemption",
+                                         "error"};
+  const std::string_view name = kNames[static_cast<std::size_t>(result)];
+  gang_attempts_.With({name, profile}).Add();
+  gang_attempt_duration_.With({name, profile}).Observe(took.seconds());
+}
+
 void SchedulerMetrics::Starved(cluster::PodId pod) {
   starved_.Add();
   if (engine_ == nullptr) return;

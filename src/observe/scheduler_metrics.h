@@ -49,6 +49,8 @@ class SchedulerMetrics {
   void AttemptEnded(std::string_view profile, const engine::EndedAttempt& attempt, Duration took,
                     Duration since_ready);
   void Decided(Duration took) { algorithm_duration_.Observe(took.seconds()); }
+  void GangAttemptEnded(std::string_view profile, engine::GangResult result, Duration took);
+  void GangDecided(Duration took) { gang_algorithm_duration_.Observe(took.seconds()); }
   void Queued(engine::QueuePlace place, framework::EventKind why);
   void EventHandled(framework::EventKind kind, Duration took);
   void PreemptionTried(std::size_t victims);
@@ -110,6 +112,11 @@ class SchedulerMetrics {
   Counter& after_flush_ = registry_.AddCounter(table::kAfterFlush).With();
   Counter& preemption_attempts_ = registry_.AddCounter(table::kPreemptionAttempts).With();
   Histogram& preemption_victims_ = registry_.AddHistogram(table::kPreemptionVictims).With();
+  ValueFamily<Counter>& gang_attempts_ = registry_.AddCounter(table::kGangAttempts);
+  ValueFamily<Histogram>& gang_attempt_duration_ =
+      registry_.AddHistogram(table::kGangAttemptDuration);
+  Histogram& gang_algorithm_duration_ =
+      registry_.AddHistogram(table::kGangAlgorithmDuration).With();
   ValueFamily<Counter>& incoming_pods_ = registry_.AddCounter(table::kIncomingPods);
   ValueFamily<Histogram>& event_handling_ = registry_.AddHistogram(table::kEventHandling);
   ValueFamily<Counter>& api_calls_ = registry_.AddCounter(table::kApiCalls);
