@@ -302,6 +302,7 @@ std::optional<GangObject> ReadGangObject(const k8s::Object& object) {
       // Who says nothing has no role.
       if (minimum > 0 && !role.empty()) out.roles[role] = std::min(minimum, kMaxGangMinimum);
     }
+    out.resources = group->min_resources;
     out.topology_key = group->topology_key;
     out.sub_groups = group->sub_group_policies;
     out.groups.front().second = std::max(group->minimum, LeastOf(out.sub_groups));

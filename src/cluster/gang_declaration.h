@@ -72,6 +72,7 @@ struct GangObject {
   std::string name;
   std::vector<std::pair<std::string, std::int32_t>> groups;
   GangRoles roles = {};  // of each of them
+  k8s::ResourceList resources = {};
   std::string topology_key = {};
   std::vector<k8s::SubGroupPolicy> sub_groups = {};
   GangTerms terms = {};  // of the one that has the name of the object

@@ -136,16 +136,14 @@ void DemandSubGroups(std::span<const k8s::SubGroupPolicy> policies, GangDemand& 
 
 }  // namespace
 
-void GangTable::SetObject(const GangKey& object, Groups groups, const GangRoles& roles,
-                          const std::string& topology_key,
+void GangTable::SetObject(const GangKey& object, Groups groups, const GangDemand& each,
                           std::vector<k8s::SubGroupPolicy> sub_groups) {
   const auto [first, last] = EntriesOf(objects_, object);
   objects_.erase(first, last);
   for (const auto& [name, minimum] : groups) {
-    objects_[{object.namespace_, object.source, name}] = {
-        .minimum = std::clamp(minimum, 1, kMaxGangMinimum),
-        .roles = roles,
-        .topology_key = topology_key};
+    GangDemand& wanted = objects_[{object.namespace_, object.source, name}];
+    wanted = each;
+    wanted.minimum = std::clamp(minimum, 1, kMaxGangMinimum);
   }
   policies_.erase(object);
   if (!groups.empty() && !sub_groups.empty()) {

@@ -20,6 +20,7 @@
 #include "cluster/gang_declaration.h"
 #include "cluster/gang_key.h"
 #include "cluster/ids.h"
+#include "cluster/resources.h"
 
 namespace knx::cluster {
 
@@ -30,7 +31,7 @@ struct SubGroupDemand {
   friend bool operator==(const SubGroupDemand&, const SubGroupDemand&) = default;
 };
 
-// Who must start together: so many, and of each of these roles so many of them; and where.
+// Who must start together: so many, and of each of these roles so many of them; where, and when.
 struct GangDemand {
   // What the object says, 1 if each starts for itself. Without an object the greatest that a member
   // declares: which of them comes first makes no difference.
@@ -39,6 +40,9 @@ struct GangDemand {
   std::map<std::string, SubGroupDemand, std::less<>> sub_groups = {};    // by name
   std::map<std::string, std::int32_t, std::less<>> min_sub_groups = {};  // of each kind, if any
   std::string topology_key = {};  // all in one domain of this label of nodes; empty: anywhere
+  ResourceVector resources = {};  // nobody starts before so much is left for it in all
+  // False: each of its pods is one like any other.
+  [[nodiscard]] bool together() const { return minimum > 1 || !resources.empty(); }
   // Who wants more of its roles than in all wants that many in all.
   [[nodiscard]] std::int32_t in_all() const;
   [[nodiscard]] std::int64_t of_roles() const;
@@ -100,10 +104,10 @@ class GangTable {
     Touch(gangs_[id.index]);
   }
 
-  // An object is there and has these groups, with their minimums; none: it is not there.
+  // An object is there and has these groups, with their minimums, and what each wants besides;
+  // none: it is not there.
   using Groups = std::span<const std::pair<std::string, std::int32_t>>;
-  void SetObject(const GangKey& object, Groups groups, const GangRoles& roles = {},
-                 const std::string& topology_key = {},
+  void SetObject(const GangKey& object, Groups groups, const GangDemand& each = {},
                  std::vector<k8s::SubGroupPolicy> sub_groups = {});
   // How the object of a gang divides it.
   [[nodiscard]] std::span<const k8s::SubGroupPolicy> PoliciesOf(const Gang& gang) const;

@@ -1,7 +1,10 @@
 #include "cluster/resources.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "k8s/names.h"
 
@@ -66,6 +69,21 @@ std::int64_t AmountOf(std::span<const ResourceAmount> vector, ResourceId id) {
     if (entry.id == id) return entry.amount;
   }
   return 0;
+}
+
+std::string FormatAmount(std::string_view resource, std::int64_t amount) {
+  if (resource == k8s::names::kCpu) return k8s::Quantity::FromMilli(amount).ToString();
+  constexpr std::pair<std::int64_t, std::string_view> kUnits[] = {{std::int64_t{1} << 40, "Ti"},
+                                                                  {std::int64_t{1} << 30, "Gi"},
+                                                                  {std::int64_t{1} << 20, "Mi"},
+                                                                  {std::int64_t{1} << 10, "Ki"}};
+  const bool bytes = resource == k8s::names::kMemory || resource == k8s::names::kEphemeralStorage ||
+                     HasPrefix(resource, "hugepages-");
+  for (const auto& [unit, name] : kUnits) {
+    if (bytes && amount >= unit && amount % unit == 0)
+      return fmt::format("{}{}", amount / unit, name);
+  }
+  return fmt::format("{}", amount);
 }
 
 std::int64_t SaturatingAdd(std::int64_t a, std::int64_t b) {

@@ -49,6 +49,9 @@ using ResourceVector = std::vector<ResourceAmount>;
 ResourceVector ToResourceVector(const k8s::ResourceList& list, ResourceNames& names);
 std::int64_t AmountOf(std::span<const ResourceAmount> vector, ResourceId id);
 
+// "1500m", "64Gi": as it is written in manifests.
+std::string FormatAmount(std::string_view resource, std::int64_t amount);
+
 // Resources that a pod asks for by their own name and a node offers as plain numbers: extended
 // resources, huge pages, attachable volumes and other names in the kubernetes.io domain. Others
 // beside cpu, memory, ephemeral-storage and pods do not exist for scheduling.

@@ -261,6 +261,13 @@ void State::RemovePod(PodId id) {
   if (row.valid()) ReleaseRowIfUnused(row);
 }
 
+bool State::TakesPods(const NodeFacts& facts) const {
+  const auto& taints = taint_sets_.Get(facts.taints);
+  return !facts.unschedulable && std::none_of(taints.begin(), taints.end(), [](const auto& taint) {
+    return taint.key == k8s::names::kTaintNotReady || taint.key == k8s::names::kTaintUnreachable;
+  });
+}
+
 NodeTable::Usage State::usage_of(PodId id) const {
   const Pod& pod = pods_.Get(id);
   const PodClass& pod_class = classes_.Get(pod.pod_class);

@@ -104,6 +104,8 @@ class State {
   [[nodiscard]] const PodClass& class_of(PodId id) const {
     return classes_.Get(pods_.Get(id).pod_class);
   }
+  // Whether a node that says this is there for pods at all: neither cordoned nor known to be dead.
+  [[nodiscard]] bool TakesPods(const NodeFacts& facts) const;
   // What the pod takes from the node it is on.
   [[nodiscard]] NodeTable::Usage usage_of(PodId id) const;
 
@@ -122,7 +124,7 @@ class State {
   // Invalid if it belongs to none, as far as can be read, or if each pod of it starts for itself.
   [[nodiscard]] GangId gang_of(PodId id) const {
     const GangId gang = named_gang_of(id);
-    return gang.valid() && gangs_.Get(gang).minimum > 1 ? gang : GangId{};
+    return gang.valid() && gangs_.Get(gang).together() ? gang : GangId{};
   }
   // Before the first pod comes: whether what operators put on their pods makes gangs of them.
   void SetOperatorGangs(OperatorGangs operators) { operator_gangs_ = operators; }

@@ -113,7 +113,7 @@ GangId State::RecountFinished(GangId id) {
     }
     gangs_.SetBegun(id, begun);
   }
-  return gangs_.Get(id).minimum > 1 ? id : GangId{};
+  return gangs_.Get(id).together() ? id : GangId{};
 }
 
 GangId State::AddFinished(const k8s::Pod& pod) {
@@ -131,8 +131,11 @@ void State::SetGangObject(const k8s::Object& object, bool there) {
   const std::optional<GangObject> said = ReadGangObject(object);
   if (!said) return;
   const GangKey key{words_.Intern(k8s::MetaOf(object).namespace_), said->source, said->name};
-  gangs_.SetObject(key, there ? GangTable::Groups(said->groups) : GangTable::Groups(), said->roles,
-                   said->topology_key, said->sub_groups);
+  const GangDemand each{.roles = said->roles,
+                        .topology_key = said->topology_key,
+                        .resources = ToResourceVector(said->resources, resource_names_)};
+  gangs_.SetObject(key, there ? GangTable::Groups(said->groups) : GangTable::Groups(), each,
+                   said->sub_groups);
   gangs_.SetTerms(key, there ? said->terms : GangTerms{});
   for (const GangId id : gangs_.NamedBy(key)) {
     for (const PodId member : gangs_.Get(id).members) AssignSubGroup(member);

@@ -207,6 +207,12 @@ class Core {
   GangPlan PlanNow(GangId gang, GangPlanner& planner, std::optional<std::size_t> needed = {});
   // For those that are there, and places for the others, unless nullptr.
   GangPlan PlanInParts(PodId id, GangId gang, Reservation* executors, GangPlanner& planner);
+  // Nowhere if the cluster has less left in all than its object wants.
+  GangPlan PlanWithEnough(GangId gang, const std::function<GangPlan()>& plan);
+  // Nobody goes for a gang that would not start even so.
+  void SpareThoseInVain(GangId gang, GangPlan& plan, GangRoom& room);
+  // Who is told of what may help it beside what helps its members.
+  [[nodiscard]] PluginSet GangPluginFor(GangId gang) const;
   // What plans it where it is asked, which is anywhere or in one domain after the other.
   std::function<GangPlan()> PlanHere(const Aspirants& who, GangPlanner& planner);
   GangPlan PlanIn(const std::optional<GangDomains>& domains, const Aspirants& who,
@@ -291,7 +297,7 @@ class Core {
 
   // ---- core_gang_objects.cc: objects that say how many start together ----
   void OnGangObject(const k8s::Object& object, bool there, Time now);
-  void OnMinimumChanged(GangId id, std::int32_t before, Time now);
+  void OnDemandChanged(GangId id, bool was_together, Time now);
   // Warns, once, of a waiting pod that says two things about its gang.
   void NoteConflict(PodId id);
 

@@ -133,6 +133,7 @@ Backfill::Places Core::PlanDriver(const Waiter& waiter, GangPlanner& planner) {
 }
 
 Backfill::Places Core::PlanMembers(const Waiter& waiter, GangPlanner& planner) {
+  if (!FindShortages(state_, waiter.gang).empty()) return {};
   const Aspirants who{waiter.gang, waiter.members, waiter.needed};
   return PlanIn(DomainsFor(state_, who, planner), who, PlanHere(who, planner)).places;
 }

@@ -25,15 +25,15 @@ void Core::OnGangObject(const k8s::Object& object, bool there, Time now) {
   NoteGroupObject(object, there, now);
   for (const auto& [id, demand] : before) {
     if (state_.gangs().Get(id).demand() == demand) continue;
-    OnMinimumChanged(id, demand.minimum, now);
+    OnDemandChanged(id, demand.together(), now);
   }
 }
 
-void Core::OnMinimumChanged(GangId id, std::int32_t before, Time now) {
+void Core::OnDemandChanged(GangId id, bool was_together, Time now) {
   const std::vector<PodId> members = state_.gangs().Get(id).members;
   WaitingGang* const waiting = gangs_.Find(id);
   const PodId stood = waiting == nullptr ? PodId{} : waiting->stands;
-  const bool stays_gang = before > 1 && state_.gangs().Get(id).minimum > 1;
+  const bool stays_gang = was_together && state_.gangs().Get(id).together();
   if (stays_gang && waiting != nullptr) waiting->said_missing = 0;  // another thing is missing now
   if (!stays_gang) {
     // Members become pods like any other, or these become members.

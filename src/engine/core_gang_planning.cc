@@ -1,4 +1,6 @@
 // Places for a gang: anywhere, or in one domain of a label of the nodes.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -21,11 +23,13 @@ constexpr std::size_t kMostSearched = 64;
 
 GangPlan Core::PlanNow(GangId gang, GangPlanner& planner, std::optional<std::size_t> needed) {
   const Aspirants who{gang, gangs_.Find(gang)->ready, needed.value_or(NeededBy(gang))};
-  const std::optional<GangDomains> domains = DomainsFor(state_, who, planner);
-  GangPlan plan = PlanIn(domains, who, PlanHere(who, planner));
-  if (!plan.places.empty()) return plan;
-  domains ? ConcludeInDomains(who, *domains, planner, plan) : ConcludeHere(who, planner, plan);
-  return plan;
+  return PlanWithEnough(gang, [&] {
+    const std::optional<GangDomains> domains = DomainsFor(state_, who, planner);
+    GangPlan plan = PlanIn(domains, who, PlanHere(who, planner));
+    if (!plan.places.empty()) return plan;
+    domains ? ConcludeInDomains(who, *domains, planner, plan) : ConcludeHere(who, planner, plan);
+    return plan;
+  });
 }
 
 GangPlan Core::PlanInParts(PodId id, GangId gang, Reservation* executors, GangPlanner& planner) {
@@ -33,7 +37,52 @@ GangPlan Core::PlanInParts(PodId id, GangId gang, Reservation* executors, GangPl
   const Aspirants who{gang, ready, NeededBy(gang)};
   std::optional<GangDomains> domains = DomainsFor(state_, who, planner);
   if (domains && !domains->pinned) KeepToReserved(gang, *domains);
-  return PlanIn(domains, who, [&] { return PlanBothHere(id, gang, executors, planner); });
+  return PlanWithEnough(gang, [&] {
+    return PlanIn(domains, who, [&] { return PlanBothHere(id, gang, executors, planner); });
+  });
+}
+
+// ---- what must be left in all ----
+
+// It is planned all the same: who finds no place says so, and may make room.
+GangPlan Core::PlanWithEnough(GangId gang, const std::function<GangPlan()>& plan) {
+  // By what is left before the plan takes of it.
+  std::vector<GangShortage> shortages = FindShortages(state_, gang);
+  if (shortages.empty()) return plan();
+  const auto mark = state_.Mark();
+  GangPlan planned = plan();
+  state_.Rollback(mark);
+  if (planned.places.empty()) return planned;
+  GangPlan refused;
+  refused.fitting = planned.places.size();
+  refused.refusal.attempt.rejected_by = GangPluginFor(gang);
+  refused.answer = GangAnswer::kImpossible;
+  refused.shortages = std::move(shortages);
+  return refused;
+}
+
+void Core::SpareThoseInVain(GangId gang, GangPlan& plan, GangRoom& room) {
+  if (room.victims.empty()) return;
+  const auto mark = state_.Mark();
+  for (const PodId victim : room.victims) state_.Displace(victim);
+  const std::vector<GangShortage> shortages = FindShortages(state_, gang);
+  state_.Rollback(mark);
+  if (shortages.empty()) return;
+  room = {};
+  plan.refusal.message +=
+      fmt::format(" Nobody is evicted for it: even then it {}.", Describe(state_, shortages));
+  FailedAttempt& attempt = plan.refusal.attempt;
+  attempt.rejected_by = attempt.rejected_by | GangPluginFor(gang);
+}
+
+PluginSet Core::GangPluginFor(GangId gang) const {
+  const WaitingGang& waiting = *gangs_.Find(gang);
+  const PodId who = waiting.stands.valid() ? waiting.stands : waiting.ready.front();
+  PluginSet plugins;
+  if (const framework::GangEntry* const plugin = judge_.GangPluginOf(who)) {
+    plugins.Add(plugin->index);
+  }
+  return plugins;
 }
 
 std::function<GangPlan()> Core::PlanHere(const Aspirants& who, GangPlanner& planner) {

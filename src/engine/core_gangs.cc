@@ -87,7 +87,7 @@ void Core::SettleGang(GangId id, Time now) {
   WaitingGang* const waiting = id.valid() ? gangs_.Find(id) : nullptr;
   if (waiting == nullptr) return;
   // What was a gang by this id may be gone, and another be there that is none.
-  if (!state_.gangs().Contains(id) || state_.gangs().Get(id).minimum <= 1) return CloseGang(id);
+  if (!state_.gangs().Contains(id) || !state_.gangs().Get(id).together()) return CloseGang(id);
   const bool incomplete = IsIncomplete(id);
   const bool reorder = std::exchange(waiting->incomplete, incomplete) != incomplete;
   const bool enough = MayStand(id, *waiting);
@@ -261,8 +261,12 @@ void Core::DecideGang(PodId id, GangId gang, Time now) {
     return HoldGang(id, gang, plan, now);
   }
   if (!fits) {
-    GangRoom room =
-        in_parts ? FindRoomInParts(id, gang, executors, now) : FindRoom(id, gang, planner, now);
+    GangRoom room;
+    if (plan.shortages.empty()) {
+      room =
+          in_parts ? FindRoomInParts(id, gang, executors, now) : FindRoom(id, gang, planner, now);
+    }
+    SpareThoseInVain(gang, plan, room);
     if (backfill_ != nullptr && !room.victims.empty() && ProfileOf(id).backfill) {
       const Waiter waiter = WaiterOf(id, gang);
       if (backfill_->WouldDelay(waiter, room.places, room.victims, now)) {

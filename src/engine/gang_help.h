@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <set>
 #include <span>
@@ -63,8 +64,11 @@ class GangHelpFinder {
   struct Waiting {
     std::span<const cluster::PodId> members;
     std::size_t needed = 1, fitting = 0;
+    bool in_all = false;     // not places are missing, but room: it may take any number of nodes
     std::size_t before = 0;  // places that others have before them, whatever changes
-    [[nodiscard]] std::size_t most() const { return members.size() + before; }
+    [[nodiscard]] std::size_t most() const {
+      return in_all ? std::numeric_limits<std::size_t>::max() : members.size() + before;
+    }
   };
 
   GangHelpFinder(cluster::State& state, StartTrials& trials, Doors doors)

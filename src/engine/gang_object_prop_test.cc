@@ -64,6 +64,9 @@ class GangHistory {
     group.meta.namespace_ = "default";
     group.meta.name = turn.a % 3 == 0 ? "x" : "y";
     group.minimum = static_cast<std::int32_t>(turn.b % 6);
+    if (turn.b % 4 == 1) {
+      group.min_resources = {{"cpu", k8s::Quantity::FromUnits(1 + turn.a % 8)}};
+    }
     return group;
   }
   static k8s::Pod PodOf(const std::string& name, const ObjectTurn& turn) {

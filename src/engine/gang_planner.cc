@@ -83,6 +83,9 @@ std::string WhyRefused(const cluster::State& state, cluster::GangId id, std::siz
   const std::string name = GangName(state, id);
   const cluster::Gang& gang = state.gangs().Get(id);
   const std::string& why = plan.refusal.message;
+  if (!plan.shortages.empty()) {
+    return fmt::format("pod group {} {}.{}", name, Describe(state, plan.shortages), why);
+  }
   if (needed == 0) {
     return fmt::format("pod group {} has all pods it needs; for one more: {}", name, why);
   }
@@ -91,8 +94,8 @@ std::string WhyRefused(const cluster::State& state, cluster::GangId id, std::siz
   const std::string where = InWhat(state, gang) + Where(state, gang, plan);
   const std::string fit = HowMany(state, gang, needed, plan);
   if (there == 0) {
-    return fmt::format("pod group {} needs {} pods at once{}, {}; for the next: {}{}", name, needed,
-                       where, fit, why, sure);
+    return fmt::format("pod group {} needs {} at once{}, {}; for the next: {}{}", name,
+                       FormatCount(needed, "pod", "pods"), where, fit, why, sure);
   }
   // It may have as many as it needs in all, and too few of a role or in sub-groups.
   const bool of_all = there < static_cast<std::uint32_t>(gang.minimum);

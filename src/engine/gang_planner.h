@@ -15,6 +15,7 @@
 #include "cluster/state.h"
 #include "engine/blocked_kinds.h"
 #include "engine/gang_count.h"
+#include "engine/gang_shortage.h"
 #include "engine/placement.h"
 
 namespace knx::engine {
@@ -49,6 +50,8 @@ struct GangPlan {
   static constexpr std::size_t kMostNamed = 8;  // more would be of no use to a reader
   bool pinned = false;          // there is one only, that of the members that have a place
   bool none_is_enough = false;  // a count shows of each domain that it is impossible there
+  // There are places, and the cluster has less left in all than its object wants.
+  std::vector<GangShortage> shortages = {};
 };
 
 // Why there is no plan, for people; so many members would have to get a place.

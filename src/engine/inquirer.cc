@@ -93,6 +93,10 @@ void Inquirer::Explain(const Aspirants& who, GangPlan& plan, GangInquiry& inquir
       inquiry.scarce.push_back(state_.resources().Name(resource));
     }
   }
+  if (!plan.shortages.empty()) inquiry.proof = Describe(state_, plan.shortages);
+  for (const GangShortage& shortage : plan.shortages) {
+    inquiry.scarce.push_back(state_.resources().Name(shortage.resource));
+  }
   // Who finds no place is asked about where most fit.
   std::optional<Placer::Confinement> confinement;
   const auto is_best = [&](const Confines& one) { return one.value == plan.domains[0].value; };
@@ -131,7 +135,8 @@ bool Inquirer::NumberDecides(const GangInquiry& inquiry, GangId id) const {
 GangGoal::Places Inquirer::FindMost(const Aspirants& who, const std::optional<GangDomains>& domains,
                                     GangPlan& plan, GangInquiry& inquiry) {
   GangGoal::Places places;
-  if (who.needed < 2 || !NumberDecides(inquiry, who.gang)) return places;
+  const bool decides = plan.shortages.empty() && NumberDecides(inquiry, who.gang);
+  if (who.needed < 2 || !decides) return places;
   const bool choosy = IsChoosy(state_.gangs().Get(who.gang));
   const std::size_t most = std::min(who.needed - 1, plan.bound ? plan.bound->most : who.needed);
   // Whoever is not needed for a part is known to fit; parts may be another matter.

@@ -46,7 +46,8 @@ Inquirer::Question Inquirer::AskFor(const Aspirants& who, const GangPlan& plan) 
   Question question{.members = {who.ready.begin(), who.ready.end()},
                     .gang = who.gang,
                     .needed = std::max<std::size_t>(who.needed, 1),
-                    .fitting = plan.fitting};
+                    .fitting = plan.fitting,
+                    .lacks_in_all = !plan.shortages.empty()};
   GangPlanner planner = core_.MakePlanner();
   if (auto domains = DomainsFor(state_, who, planner)) {
     for (const GangPlan::Domain& domain : plan.domains) {
@@ -100,7 +101,8 @@ void Inquirer::FindHelp(const Question& question, Wait& wait) {
       {.fits = [this](PodId pod, NodeRow row) { return core_.FitsOn(pod, row); },
        .is_replaced = [this,
                        first](PodId pod) { return core_.driven_.IsExpectedBack(pod, first); }});
-  GangHelpFinder::Waiting waiting{question.members, question.needed, question.fitting};
+  GangHelpFinder::Waiting waiting{question.members, question.needed, question.fitting,
+                                  question.lacks_in_all};
   for (const auto& [key, reservation] : core_.reservations_.all()) {
     if (reservation.stage() == ReservationStage::kWaiting) {
       waiting.before += reservation.places.size();

@@ -17,6 +17,8 @@ inline constexpr std::string_view kRegionBeta = "failure-domain.beta.kubernetes.
 inline constexpr std::string_view kZoneDelimiter = "__";
 inline constexpr std::string_view kPodTemplateHash = "pod-template-hash";
 inline constexpr std::string_view kTaintUnschedulable = "node.kubernetes.io/unschedulable";
+inline constexpr std::string_view kTaintNotReady = "node.kubernetes.io/not-ready";
+inline constexpr std::string_view kTaintUnreachable = "node.kubernetes.io/unreachable";
 
 // Annotations of claims, volumes and CSI nodes.
 inline constexpr std::string_view kBindCompleted = "pv.kubernetes.io/bind-completed";

@@ -71,6 +71,8 @@ struct PodGroup {
   DisruptionMode disruption = DisruptionMode::kUnset;  // of Kubernetes
   // Of kubernetes-sigs: how long those with a place wait for the rest.
   std::optional<std::int32_t> schedule_timeout_seconds = {};
+  // Of kubernetes-sigs and Volcano: what the cluster must have left for it in all before it starts.
+  ResourceList min_resources = {};
   friend bool operator==(const PodGroup&, const PodGroup&) = default;
 };
 

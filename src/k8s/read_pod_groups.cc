@@ -1,4 +1,6 @@
 // Pods that belong together: PodGroups of three projects, and the Workload of Kubernetes 1.35.
+#include <fmt/format.h>
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -65,6 +67,28 @@ void ReadSubGroupPolicies(Fields& spec, PodGroup& out) {
   }
 }
 
+// What a quota counts, and no node has any of. Volcano's controller writes it there, too.
+bool IsOfQuota(std::string_view resource) {
+  return resource.starts_with("count/") || resource.starts_with("requests.") ||
+         resource.starts_with("limits.");
+}
+
+// Nor these.
+template <class Fields>
+void ReadMinResources(Fields& spec, PodGroup& out) {
+  if constexpr (!std::is_same_v<Fields, ProtoFields>) {
+    ReadResourceList(spec, "minResources", out.min_resources);
+    for (const auto& [name, amount] : out.min_resources) {
+      if (amount < Quantity()) {
+        spec.Fail("minResources", fmt::format("{}: must not be negative", name));
+      }
+    }
+    std::erase_if(out.min_resources, [](const auto& entry) {
+      return entry.second.IsZero() || IsOfQuota(entry.first);
+    });
+  }
+}
+
 // A word in v1alpha2, and a map with one of two entries since.
 template <class Fields>
 void ReadDisruptionMode(Fields& spec, PodGroup& out) {
@@ -114,6 +138,7 @@ void ReadFields(Fields& object, PodGroup& out) {
       ReadDisruptionMode(spec, out);
     } else {
       spec.Read("minMember", out.minimum);
+      ReadMinResources(spec, out);
       if (out.api == PodGroupApi::kVolcano) {
         ReadRoleMinimums(spec, out);
         ReadSubGroupPolicies(spec, out);

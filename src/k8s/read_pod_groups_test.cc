@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "k8s/kind_name.h"
@@ -110,6 +111,33 @@ TEST(ReadPodGroups, HowLongThoseOfKubernetesSigsWait) {
   EXPECT_EQ(read("scheduling.x-k8s.io/v1alpha1", "300"), 300);
   EXPECT_EQ(read("scheduling.x-k8s.io/v1alpha1", "null"), std::nullopt);
   EXPECT_EQ(read("scheduling.volcano.sh/v1beta1", "300"), std::nullopt);
+}
+
+TEST(ReadPodGroups, WhatMustBeLeftInAll) {
+  const auto manifest = [](const std::string& version, const std::string& resources) {
+    return "{apiVersion: " + version +
+           ", kind: PodGroup, metadata: {name: g}, spec: {minMember: 2, minResources: " +
+           resources + "}}";
+  };
+  const auto read = [&](const std::string& version, const std::string& resources) {
+    return std::get<PodGroup>(ObjectFrom(manifest(version, resources))).min_resources;
+  };
+  const std::string sigs = "scheduling.x-k8s.io/v1alpha1";
+  const std::string volcano = "scheduling.volcano.sh/v1beta1";
+  const ResourceList wanted = {{"cpu", Quantity::FromMilli(1500)},
+                               {"nvidia.com/gpu", Quantity::FromUnits(16)}};
+  EXPECT_EQ(read(sigs, "{nvidia.com/gpu: 16, cpu: 1500m, memory: 0}"), wanted);
+  EXPECT_EQ(read(volcano, "{cpu: 1.5, nvidia.com/gpu: '16', requests.cpu: 1.5, limits.cpu: 3, "
+                          "count/pods: 2, requests.nvidia.com/gpu: 16}"),
+            wanted);
+  EXPECT_EQ(read(sigs, "null"), ResourceList());
+  for (const std::string_view amount : {"-1", "much", "[]"}) {
+    SCOPED_TRACE(amount);
+    const auto refused = ReadManifests(manifest(sigs, fmt::format("{{cpu: {}}}", amount)), "f");
+    ASSERT_FALSE(refused.ok());
+    EXPECT_NE(refused.error().message.find("minResources"), std::string::npos)
+        << refused.error().message;
+  }
 }
 
 TEST(ReadPodGroups, RolesOfAVolcanoJob) {

@@ -41,7 +41,7 @@ GangMembers MembersOf(const engine::Engine& engine, GangId id) {
   out.finished = gang.finished;
   if (!gang.awaits_object()) out.minimum = static_cast<std::size_t>(std::max(gang.minimum, 1));
   out.as_a_whole =
-      gang.minimum > 1 && std::any_of(gang.members.begin(), gang.members.end(), [&](PodId member) {
+      gang.together() && std::any_of(gang.members.begin(), gang.members.end(), [&](PodId member) {
         const auto* profile = ProfileOf(engine, member);
         return profile != nullptr && profile->gangs;
       });

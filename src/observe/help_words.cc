@@ -11,11 +11,11 @@
 #include "engine/backfill_times.h"
 #include "k8s/enum_names.h"
 #include "k8s/names.h"
-#include "k8s/quantity.h"
 #include "k8s/selector.h"
 
 namespace knx::observe {
 
+using cluster::FormatAmount;
 using cluster::NodeRow;
 using cluster::PodId;
 using engine::GangInquiry;
@@ -45,30 +45,14 @@ std::string Moment(Time time) {
 
 namespace {
 
-// As it is written in manifests.
-std::string Amount(std::string_view resource, std::int64_t amount) {
-  if (resource == "cpu") return k8s::Quantity::FromMilli(amount).ToString();
-  constexpr std::pair<std::int64_t, std::string_view> kUnits[] = {{std::int64_t{1} << 40, "Ti"},
-                                                                  {std::int64_t{1} << 30, "Gi"},
-                                                                  {std::int64_t{1} << 20, "Mi"},
-                                                                  {std::int64_t{1} << 10, "Ki"}};
-  const bool bytes =
-      resource == "memory" || resource == "ephemeral-storage" || resource.starts_with("hugepages-");
-  for (const auto& [unit, name] : kUnits) {
-    if (bytes && amount >= unit && amount % unit == 0)
-      return fmt::format("{}{}", amount / unit, name);
-  }
-  return fmt::format("{}", amount);
-}
-
 // "larger nodes: it asks for 6 of cpu (the most there is: 4)"
 std::string LargerNodes(const std::vector<Wait::TooLarge>& too_large) {
   std::vector<std::string> asked;
   for (const Wait::TooLarge& one : too_large) {
+    const std::string most = FormatAmount(one.resource, one.most);
     asked.push_back(fmt::format(
-        "{} of {} ({})", Amount(one.resource, one.asked), one.resource,
-        one.most == 0 ? "no node has any"
-                      : fmt::format("the most there is: {}", Amount(one.resource, one.most))));
+        "{} of {} ({})", FormatAmount(one.resource, one.asked), one.resource,
+        one.most == 0 ? "no node has any" : fmt::format("the most there is: {}", most)));
   }
   return fmt::format("larger nodes: it asks for {}", Some(asked));
 }
@@ -270,8 +254,9 @@ std::vector<std::string> HelpFor(const cluster::State& state, PodId pod,
   if (inquiry.less) {
     std::vector<std::string> amounts;
     for (const PodInquiry::Less::Amount& less : inquiry.less->amounts) {
-      amounts.push_back(fmt::format("{} of {} instead of {}", Amount(less.resource, less.left),
-                                    less.resource, Amount(less.resource, less.asked)));
+      amounts.push_back(fmt::format("{} of {} instead of {}",
+                                    FormatAmount(less.resource, less.left), less.resource,
+                                    FormatAmount(less.resource, less.asked)));
     }
     help.push_back(fmt::format("a request for {}: it fits on {}", fmt::join(amounts, " and "),
                                inquiry.less->node));

@@ -71,7 +71,7 @@ Status AdmitPriority(const Store& store, k8s::Pod& pod) {
 
 // Pods stay on a node that is in trouble for five minutes unless they say otherwise.
 void AddDefaultTolerations(k8s::PodSpec& spec) {
-  for (const std::string_view key : {kTaintNotReady, kTaintUnreachable}) {
+  for (const std::string_view key : {k8s::names::kTaintNotReady, k8s::names::kTaintUnreachable}) {
     const auto covers = [key](const k8s::Toleration& t) {
       return (t.key == key || t.key.empty()) &&
              (t.effect == k8s::TaintEffect::kNoExecute || t.effect == k8s::TaintEffect::kNone);
@@ -257,8 +257,8 @@ void TaintByConditions(k8s::Node& node) {
     bool evicts;
   };
   constexpr std::array<Rule, 6> kRules = {{
-      {"Ready", "False", kTaintNotReady, true},
-      {"Ready", "Unknown", kTaintUnreachable, true},
+      {"Ready", "False", k8s::names::kTaintNotReady, true},
+      {"Ready", "Unknown", k8s::names::kTaintUnreachable, true},
       {"MemoryPressure", "True", "node.kubernetes.io/memory-pressure", false},
       {"DiskPressure", "True", "node.kubernetes.io/disk-pressure", false},
       {"PIDPressure", "True", "node.kubernetes.io/pid-pressure", false},

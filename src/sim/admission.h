@@ -22,7 +22,5 @@ void AdmitClaim(const Store& store, k8s::PersistentVolumeClaim& claim);
 void AdmitNode(k8s::Node& node, Time now);
 // What the node controller makes of a node's conditions, which the scheduler does not look at.
 void TaintByConditions(k8s::Node& node);
-inline constexpr std::string_view kTaintNotReady = "node.kubernetes.io/not-ready";
-inline constexpr std::string_view kTaintUnreachable = "node.kubernetes.io/unreachable";
 
 }  // namespace knx::sim

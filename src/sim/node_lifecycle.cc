@@ -17,7 +17,7 @@ namespace {
 // The taints that went with what it was before go.
 void SetNodeReady(k8s::Node& node, bool ready, Time now) {
   std::erase_if(node.taints, [](const k8s::Taint& taint) {
-    return taint.key == kTaintNotReady || taint.key == kTaintUnreachable;
+    return taint.key == k8s::names::kTaintNotReady || taint.key == k8s::names::kTaintUnreachable;
   });
   SetCondition(node.conditions,
                {.type = "Ready",

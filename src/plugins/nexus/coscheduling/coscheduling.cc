@@ -1,11 +1,14 @@
 #include "plugins/nexus/coscheduling/coscheduling.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "plugins/common/args.h"
 
 namespace knx::plugins {
+
+using framework::EventKind;
 
 Result<std::unique_ptr<framework::Plugin>> Coscheduling::Make(const framework::PluginArgs& args) {
   framework::GangArgs read;
@@ -45,18 +48,61 @@ Result<std::unique_ptr<framework::Plugin>> Coscheduling::Make(const framework::P
   return std::unique_ptr<framework::Plugin>(std::make_unique<Coscheduling>(read));
 }
 
-framework::EventSet Coscheduling::events() const { return {framework::EventKind::kNodeLabel}; }
+framework::EventSet Coscheduling::events() const {
+  return {EventKind::kNodeLabel,         EventKind::kNodeAdd,
+          EventKind::kNodeAllocatable,   EventKind::kNodeTaint,
+          EventKind::kAssignedPodDelete, EventKind::kAssignedPodScaleDown};
+}
 
-bool Coscheduling::MayHelp(const framework::ClusterEvent& event,
-                           const framework::PodView& pod) const {
-  const cluster::GangId gang = pod.state.gang_of(pod.id);
-  if (!gang.valid()) return false;
-  const Symbol key = pod.state.words().Find(pod.state.gangs().Get(gang).topology_key);
+namespace {
+
+using Amounts = std::span<const cluster::ResourceAmount>;
+
+bool JoinsDomain(const framework::ClusterEvent& event, const cluster::State& state,
+                 const cluster::Gang& gang) {
+  const Symbol key = state.words().Find(gang.topology_key);
   if (!key.valid() || event.node_before == nullptr) return key.valid();
-  const Symbol now = pod.state.nodes().Label(event.row, key);
+  const Symbol now = state.nodes().Label(event.row, key);
   const auto& before = event.node_before->labels;
   return now.valid() &&
          std::find(before.begin(), before.end(), std::pair(key, now)) == before.end();
+}
+
+bool HasMore(Amounts wanted, Amounts before, Amounts now) {
+  return std::any_of(wanted.begin(), wanted.end(), [&](const cluster::ResourceAmount& one) {
+    return cluster::AmountOf(before, one.id) < cluster::AmountOf(now, one.id);
+  });
+}
+
+// Of what the gang wants to be left in all.
+bool LeavesMore(const framework::ClusterEvent& event, const cluster::State& state,
+                const cluster::Gang& gang) {
+  const Amounts wanted = gang.resources;
+  switch (event.kind) {
+    case EventKind::kAssignedPodDelete:
+      return cluster::AmountOf(wanted, cluster::kPods) > 0 ||
+             HasMore(wanted, {}, event.pod_now.requests);
+    case EventKind::kAssignedPodScaleDown:
+      return HasMore(wanted, event.pod_now.requests, event.pod_before.requests);
+    default:
+      break;
+  }
+  const cluster::NodeFacts& now = state.nodes().facts(event.row);
+  const bool was_open = event.node_before != nullptr && state.TakesPods(*event.node_before);
+  return state.TakesPods(now) &&
+         HasMore(wanted, was_open ? Amounts(event.node_before->allocatable) : Amounts(),
+                 now.allocatable);
+}
+
+}  // namespace
+
+bool Coscheduling::MayHelp(const framework::ClusterEvent& event,
+                           const framework::PodView& pod) const {
+  const cluster::GangId id = pod.state.gang_of(pod.id);
+  if (!id.valid()) return false;
+  const cluster::Gang& gang = pod.state.gangs().Get(id);
+  return event.kind == EventKind::kNodeLabel ? JoinsDomain(event, pod.state, gang)
+                                             : LeavesMore(event, pod.state, gang);
 }
 
 }  // namespace knx::plugins

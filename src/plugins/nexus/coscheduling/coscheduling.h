@@ -22,7 +22,8 @@ class Coscheduling final : public framework::Plugin,
   explicit Coscheduling(framework::GangArgs args = {}) : args_(args) {}
 
   [[nodiscard]] std::string_view name() const override { return kName; }
-  // Nodes that join a topology domain may help a gang that has to be in one.
+  // Nodes that join a topology domain may help a gang that has to be in one, and whatever leaves
+  // more in the cluster one that wants something in all.
   [[nodiscard]] framework::EventSet events() const override;
   [[nodiscard]] bool MayHelp(const framework::ClusterEvent& event,
                              const framework::PodView& pod) const override;
