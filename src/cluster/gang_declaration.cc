@@ -237,9 +237,11 @@ std::optional<GangDeclaration> ReadGangDeclaration(const k8s::Pod& pod, Operator
   if (!says_minimum) return std::nullopt;
   if (gang.problem.empty()) ReadRole(pod.meta, gang);
   if (gang.problem.empty()) ReadSubGroup(pod.meta, gang);
+  const std::int32_t said = gang.minimum;
   if (gang.problem.empty()) RaiseBySubGroups(!minimums.empty(), gang);
   // Where a role needs several, nobody starts alone; how many do is for the roles to say.
   if (gang.role_minimum > 1) gang.minimum = std::max(gang.minimum, 2);
+  gang.by_parts = gang.minimum != said;
   if (gang.problem.empty() && gang.minimum <= 1) return std::nullopt;
   if (gang.conflict.empty()) gang.conflict = ConflictIn(minimums);
   return gang;

@@ -48,6 +48,7 @@ struct GangDeclaration {
   std::string sub_group = {};
   std::int32_t sub_group_minimum = 0, min_sub_groups = 0;
   std::string topology_key = {};  // all members in one domain of this label; empty: anywhere
+  bool by_parts = false;          // the minimum is not what it says, but what its parts want
   friend bool operator==(const GangDeclaration&, const GangDeclaration&) = default;
 };
 

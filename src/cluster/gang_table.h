@@ -36,7 +36,8 @@ struct GangDemand {
   // What the object says, 1 if each starts for itself. Without an object the greatest that a member
   // declares: which of them comes first makes no difference.
   std::int32_t minimum = 0;
-  GangRoles roles = {};  // that must be among them; together no more than the minimum
+  std::int32_t said = 0;  // the greatest that a member declares in so many words
+  GangRoles roles = {};   // that must be among them; together no more than the minimum
   std::map<std::string, SubGroupDemand, std::less<>> sub_groups = {};    // by name
   std::map<std::string, std::int32_t, std::less<>> min_sub_groups = {};  // of each kind, if any
   std::string topology_key = {};  // all in one domain of this label of nodes; empty: anywhere

@@ -35,7 +35,7 @@ struct GangMembership {
   std::string owner;  // the uid of what makes its pods; empty: nothing does
   GangId id = {};
   std::string sub_group = {};  // of the gang, as the pod says or its object; empty: none
-  bool conflict_said = false;  // that it contradicts itself, or the object of its gang
+  bool conflict_said = false;  // that it contradicts itself, another, or its object
 };
 
 struct Pod {

@@ -11,6 +11,7 @@ namespace {
 // Where members disagree, the greatest counts, whoever comes first. How many more its role needs.
 std::int32_t AddMinimums(const GangDeclaration& declared, GangDemand& demand) {
   demand.minimum = std::max(demand.minimum, declared.minimum);
+  if (!declared.by_parts) demand.said = std::max(demand.said, declared.minimum);
   if (declared.role_minimum == 0) return 0;
   std::int32_t& minimum = demand.roles[declared.role];
   const std::int32_t before = std::exchange(minimum, std::max(minimum, declared.role_minimum));

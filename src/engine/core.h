@@ -298,8 +298,10 @@ class Core {
   // ---- core_gang_objects.cc: objects that say how many start together ----
   void OnGangObject(const k8s::Object& object, bool there, Time now);
   void OnDemandChanged(GangId id, bool was_together, Time now);
-  // Warns, once, of a waiting pod that says two things about its gang.
+  // Warns, once, of a waiting pod that says two things about its gang, or less than another of it.
   void NoteConflict(PodId id);
+  // Of all members, if one has come that says more than those that were there.
+  void NoteConflictsIn(GangId id, WaitingGang& waiting);
 
   // ---- core_group_conditions.cc: what their objects say of them ----
   void NoteGroupObject(const k8s::Object& object, bool there, Time now);

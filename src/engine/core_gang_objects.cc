@@ -62,10 +62,23 @@ void Core::NoteConflict(PodId id) {
                            cluster::ObjectOf(gang.source), FormatCount(gang.minimum, "pod", "pods"),
                            declared.minimum);
   }
+  const bool says_less = declared.source == cluster::GangSource::kPod && !declared.by_parts &&
+                         declared.minimum < gang.said;
+  if (conflict.empty() && says_less) {
+    conflict = fmt::format(
+        "the pod wants {} to start together, another of the group {}: the greatest counts",
+        FormatCount(declared.minimum, "pod", "pods"), gang.said);
+  }
   if (conflict.empty()) return;
   state_.NoteConflictSaid(id);
   EmitEvent(id, true, names::kEventGangConflict, names::kActionScheduling,
             fmt::format("pod group {}: {}", GangName(state_, membership.id), conflict));
+}
+
+void Core::NoteConflictsIn(GangId id, WaitingGang& waiting) {
+  const std::int32_t said = state_.gangs().Get(id).said;
+  if (std::exchange(waiting.noted_minimum, said) >= said) return;
+  for (const PodId member : waiting.ready) NoteConflict(member);
 }
 
 }  // namespace knx::engine

@@ -54,6 +54,7 @@ void Core::NoteMember(PodId id, Time now) {
   const std::size_t others = waiting.ready.size();
   GangBook::SetReady(waiting, id, true);
   const bool joined = waiting.ready.size() > others;
+  NoteConflictsIn(gang, waiting);
   SettleGang(gang, now);
   if (joined) TryAgainWith(gang, now);
 }

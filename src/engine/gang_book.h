@@ -31,6 +31,7 @@ struct WaitingGang {
   Time since;                          // its first member was seen
   std::optional<Time> missing_report;  // when it is said that members are missing
   std::size_t said_missing = 0;        // with so many ready; 0: was not said
+  std::int32_t noted_minimum = 0;      // members that declare less than this were warned
   std::string also;                    // what is to be said beside what is missing; empty: nothing
   bool incomplete = false;             // some have a place, and too few: it goes before others
   std::optional<Time> incomplete_report;  // when it is said that only some of it have a place
