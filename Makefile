@@ -157,7 +157,7 @@ test-control-plane: control-plane oracle ## start bin/knx-control-plane, schedul
 	@python3 -B tests/control_plane/control_plane_test.py
 
 # The longest first: most run two at a time.
-LIVE = scenarios leader live gangs reservations texts pages extender faults storm many_pods overcommit
+LIVE = scenarios faults gangs leader extender live reservations pages texts storm many_pods overcommit
 
 .PHONY: test-live
 test-live: control-plane ## kubenexus-scheduler on a real API server: words, gangs, pages, leaders, extenders, faults, storms, many pods, two schedulers (LIVE="leader faults")
