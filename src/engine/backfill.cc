@@ -120,6 +120,7 @@ bool Backfill::IsFree(const Waiter& waiter, const Places& places) const {
 bool Backfill::WouldDelay(const Waiter& waiter, const Places& places,
                           std::span<const PodId> victims, Time now) {
   const std::vector<Promise> promises = promises_;
+  const bool moved = moved_;
   const auto mark = state_.Mark();
   for (const PodId victim : victims) {
     if (state_.pod(victim).node.valid()) state_.Displace(victim);
@@ -127,6 +128,8 @@ bool Backfill::WouldDelay(const Waiter& waiter, const Places& places,
   const Passing passing = MayStart(waiter, places, now);
   state_.Rollback(mark);
   promises_ = promises;
+  // What moved only without the victims would let this one try again, for ever.
+  moved_ = moved;
   return passing == Passing::kForbidden;
 }
 

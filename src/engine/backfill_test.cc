@@ -276,6 +276,27 @@ TEST_F(BackfillTest, WhoMayNotPassWaits) {
   }
 }
 
+TEST_F(BackfillTest, WhoIsNotToEvictOneThatIsLateIsNotTriedForEver) {
+  harness_ = std::make_unique<testing::Harness>(EngineOptions{}, BackfillProfiles(""));
+  Node("a");
+  Wants("late", "4", "60s");
+  harness_->ScheduleAndBind();
+  k8s::Pod first = Job("first", "4", "50s", {}, 10);
+  first.spec.preemption_policy = k8s::PreemptionPolicy::kNever;
+  harness_->Pod(first);
+  harness_->ScheduleAndBind();
+  ASSERT_THAT(harness_->Why("first"), HasSubstr("It is promised to start by "));
+  harness_->Pass(Duration::Seconds(90));
+  // Without the late one the first could start at once; but nobody goes.
+  harness_->Pod(Job("second", "1", "1000s", {}, 10));
+  int decisions = 0;
+  while (decisions < 50 && harness_->engine().ScheduleOne(harness_->now())) ++decisions;
+  ASSERT_LT(decisions, 50);
+  harness_->Schedule();
+  EXPECT_TRUE(harness_->evictions().empty());
+  EXPECT_THAT(harness_->Why("second"), HasSubstr("Nobody is evicted for it"));
+}
+
 TEST_F(BackfillTest, WhenTheFirstGoesAwayNobodyWaitsForItAnyMore) {
   Begin();
   Wants("long", "1", "1000s");
