@@ -3,6 +3,8 @@
 Many cells share one simulated cluster, each with nodes of its own.
 """
 
+import re
+
 from exact import Cell, Kind, Node
 
 GPU = "nvidia.com/gpu"
@@ -29,6 +31,37 @@ def make_cell(rng, name, most_nodes):
     if rng.random() < 0.25:
         _divide(rng, cell)
     return cell
+
+
+def rows_with_refusals(workloads):
+    """Of bench/engine/workloads.yaml, in which each row is a line; one without an amount has it
+    from the one before."""
+    rows, row = [], {}
+    for line in workloads.read_text("utf-8").splitlines():
+        if " refusal: " in line:
+            fields = re.findall(r' (\w+): ("[^"]*"|\{[^}]*\}|[^,{}]+)', line)
+            row = {**row, **{name: value.strip('"') for name, value in fields}}
+            rows.append(row)
+    return rows
+
+
+def of_benchmark(row):
+    """The cluster of such a row; what is present on a node is one pod here."""
+    have, takes, taken = (_whole(row[what]) for what in ("node", "pod", "present_pod"))
+    fill, count, gang = int(row.get("fill", 0)), int(row["nodes"]), int(row["gang"])
+    places = [i // fill if fill else i % count for i in range(int(row["present"]))]
+    nodes = []
+    for i in range(count):
+        there = {r: n * places.count(i) for r, n in taken.items()}
+        name = f"bench-n{i}"
+        left = {r: n - there.get(r, 0) for r, n in have.items()}
+        nodes.append(Node(name, left, {"kubernetes.io/hostname": name}, there=dict(there, pods=1)))
+    return Cell("bench", nodes, [Kind(gang, dict(takes, pods=1))], gang)
+
+
+def _whole(amounts):
+    """Of {cpu: "64", memory: 512Gi}."""
+    return {r: int(n) for r, n in re.findall(r'([\w./]+): "?(\d+)', amounts)}
 
 
 def _give_roles(rng, cell):

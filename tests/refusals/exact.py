@@ -186,6 +186,24 @@ def recount(cell, resources, apart="", together=""):
     return total
 
 
+def least_count(cell):
+    """The smallest of all counts that could stand behind a reason."""
+    resources = sorted({r for kind in cell.kinds for r in kind.takes})
+    counts = [recount(cell, by, apart)
+              for by in [[], resources] + [[r] for r in resources]
+              for apart in {""} | {kind.apart for kind in cell.kinds}]
+    return min(counts)
+
+
+def counted_out(cell):
+    """Whether in each set of nodes of which the gang has to be in one a count shows that it has too
+    little room, for all that it needs or for those of a role."""
+    def too_few(here):
+        roles = [(here.of_role(role), least) for role, least in here.role_minimums.items()]
+        return least_count(here) < here.least or any(least_count(of) < n for of, n in roles)
+    return all(too_few(replace(cell, nodes=nodes)) for nodes in choices_of_nodes(cell))
+
+
 def can_be_placed(cell):
     """Whether the gang can start; tries every way."""
     if not cell.choosy:
@@ -198,10 +216,13 @@ def choices_of_nodes(cell):
     """The sets of nodes of which the gang has to be in one."""
     # Kinds ask to be together only where there is no other; all of them are asked if one is.
     fixed = [kind.together for kind in cell.kinds if kind.together]
+    # Where nobody has room nothing needs to be tried.
+    usable = [node for node in cell.nodes
+              if any(is_open(kind, node) and room(kind, node, kind.takes) for kind in cell.kinds)]
     if not fixed:
-        return [cell.nodes]
+        return [usable]
     domains = {}
-    for node in cell.nodes:
+    for node in usable:
         if fixed[0] in node.labels:
             domains.setdefault(node.labels[fixed[0]], []).append(node)
     return list(domains.values())
