@@ -3,9 +3,9 @@
 refusals_test.py BIN/kubenexus [--seed N] [--batches N] [--cells N] [--workloads FILE]
 
 Every stated reason is counted again, on clusters of any size, those of a benchmark among them; and
-on those of up to twelve nodes all ways to place the gang are tried, also with the changes that
-`explain` says would help. Whether places are right is the simulation's own business, which checks
-every invariant; that as many are placed as must be is checked here.
+on those where up to twelve nodes have room for anybody all ways to place the gang are tried, also
+with the changes that `explain` says would help. Whether places are right is the simulation's own
+business, which checks every invariant; that as many are placed as must be is checked here.
 """
 
 import argparse
@@ -59,12 +59,17 @@ def run(program, objects, *arguments):
     return result
 
 
+def is_small(cell):
+    """All ways can be tried: nodes without room for anybody cost nothing."""
+    return all(len(nodes) <= EXACT_UP_TO for nodes in exact.choices_of_nodes(cell))
+
+
 def check_reason(cell, message):
     """What is wrong with the message of a gang that was not placed; nothing if it is right."""
     if message.endswith(NONE_IS_ENOUGH) and not exact.counted_out(cell):
         return "counted again, one of them may be enough"
     if message.endswith((ALL_TRIED, NONE_IS_ENOUGH)):
-        if len(cell.nodes) <= EXACT_UP_TO and exact.can_be_placed(cell):
+        if is_small(cell) and exact.can_be_placed(cell):
             return "it can be placed"
         return None
     stated = REASON.search(message)
@@ -82,7 +87,7 @@ def check_reason(cell, message):
         return f"counted again it is {again}"
     if most >= least:
         return f"{most} are enough"
-    if len(cell.nodes) <= EXACT_UP_TO and exact.can_be_placed(cell):
+    if is_small(cell) and exact.can_be_placed(cell):
         return "it can be placed"
     return None
 
@@ -182,7 +187,7 @@ def check_batch(program, seed, count, most_nodes, tally):
         if wrong:
             print(f"seed {seed}, {cell}\n{wrong}")
             return False
-        if answer == "not found" and len(cell.nodes) <= EXACT_UP_TO:
+        if answer == "not found" and is_small(cell):
             kind = "missed" if exact.can_be_placed(cell) else "not proven"
             tally[kind] = tally.get(kind, 0) + 1
     return True
