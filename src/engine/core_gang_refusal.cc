@@ -18,10 +18,11 @@ using cluster::PodId;
 
 GangPlanner Core::MakePlanner(GangPlanner::Place place) {
   if (!place) place = [this](PodId pod) { return PlaceMember(pod); };
-  return {state_, std::move(place), [this](PodId pod, NodeRow row) {
-            std::uint8_t by = 0;
-            return AskReserve(JudgeOf(pod), pod, row, by);
-          }};
+  const auto reserve = [this](PodId pod, NodeRow row) {
+    std::uint8_t by = 0;
+    return AskReserve(JudgeOf(pod), pod, row, by);
+  };
+  return {state_, std::move(place), reserve, options_.halves_gangs};
 }
 
 GangCount Core::CountFor(std::span<const PodId> members,

@@ -26,6 +26,9 @@ struct EngineOptions {
   Duration max_wait = Duration::Minutes(15);
   // Is told what happens inside; nullptr: nobody. Outlives the engine.
   Observer* observer = nullptr;
+  // For tests alone, and nothing that is read sets it: members of a gang that does not fit keep the
+  // places that were found for some of them, and go there. Shows that the tests of gangs see it.
+  bool halves_gangs = false;
 };
 
 // As a configuration file says.

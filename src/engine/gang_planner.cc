@@ -170,7 +170,7 @@ GangPlan GangPlanner::PlanInOrder(std::vector<PodId> members, std::size_t needed
   GangPlan plan;
   const auto mark = state_.Mark();
   Fill(members, plan, members.size());
-  if (plan.places.size() >= needed) {
+  if (plan.places.size() >= needed || (halves_ && !plan.places.empty())) {
     state_.Commit(mark);
     plan.answer = GangAnswer::kPlaced;
     return plan;

@@ -65,8 +65,9 @@ class GangPlanner {
   // Takes what the pod needs beside its room; anything but success: it cannot go there.
   using Reserve = std::function<framework::Outcome(cluster::PodId, cluster::NodeRow)>;
 
-  GangPlanner(cluster::State& state, Place place, Reserve reserve)
-      : state_(state), place_(std::move(place)), reserve_(std::move(reserve)) {}
+  // `halves`: see EngineOptions.
+  GangPlanner(cluster::State& state, Place place, Reserve reserve, bool halves)
+      : state_(state), place_(std::move(place)), reserve_(std::move(reserve)), halves_(halves) {}
 
   // At least `needed` of the members, and as many of the others as fit beside them.
   GangPlan Plan(std::span<const cluster::PodId> members, std::size_t needed) {
@@ -101,6 +102,7 @@ class GangPlanner {
   cluster::State& state_;
   Place place_;
   Reserve reserve_;
+  bool halves_;
 };
 
 }  // namespace knx::engine
