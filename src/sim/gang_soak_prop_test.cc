@@ -22,7 +22,10 @@ using testing::HasSubstr;
 
 constexpr int kNodes = 64;
 constexpr int kCpusOfNode = 8;
-constexpr int kWaves = 2;
+constexpr int kCpus = kNodes * kCpusOfNode;
+// Percent of the CPUs that are wanted while pods are made: at least, and when more are made.
+constexpr int kLeastLoad = 95, kMoreWorkAt = 150;
+constexpr int kWaves = 4;
 constexpr Duration kPatience = Duration::Seconds(60);
 
 // What a plan found before it failed is not taken back.
@@ -44,18 +47,17 @@ class GangLife {
     cluster_.AddNodes(kNodes, std::to_string(kCpusOfNode));
     cluster_.Start();
     for (int wave = 0; wave < kWaves; ++wave) {
+      // New work comes before there is too little.
+      while (LookAtLoad() > kMoreWorkAt && complaint_.empty()) Pass(Duration::Seconds(1));
       Refuse();
       for (k8s::Pod& pod : NextWave()) {
         cluster_.Create(std::move(pod));
         Pass(Duration::Milliseconds(static_cast<std::int64_t>(random_.Below(60))));
-        if (!complaint_.empty()) return complaint_;
-      }
-      // New work comes when there is little left that waits.
-      while (WaitingCpus() > kNodes * kCpusOfNode / 20) {
-        Pass(Duration::Seconds(1));
+        LookAtLoad();
         if (!complaint_.empty()) return complaint_;
       }
     }
+    if (!loaded_) return "there was never enough to do";
     const Duration end = cluster_.now() + Duration::Minutes(60);
     while (WaitingCpus() > 0 && complaint_.empty()) {
       Pass(Duration::Seconds(1));
@@ -92,10 +94,10 @@ class GangLife {
     cluster_.scheduler().faults().Add(fault, cluster_.agenda().now());
   }
 
-  // More than the cluster holds, members of all gangs in random order.
+  // Half of what the cluster holds and more, members of all gangs in random order.
   std::vector<k8s::Pod> NextWave() {
     std::vector<k8s::Pod> pods;
-    for (int cpus = 0; cpus < kNodes * kCpusOfNode;) {
+    for (int cpus = 0; cpus < kCpus / 2;) {
       const std::string name = fmt::format("gang-{}", gangs_.size());
       Gang& gang = gangs_[name];
       gang.members = 2 + static_cast<int>(random_.Below(40));
@@ -140,6 +142,21 @@ class GangLife {
     if (cluster_.now() < next_look_) return;
     next_look_ = cluster_.now() + Duration::Seconds(1);
     Look();
+  }
+
+  // Percent of the CPUs that those want who run or wait. Once that is nearly all it stays so as
+  // long as pods are made.
+  int LookAtLoad() {
+    int wanted = 0;
+    for (const auto& [key, pod] : cluster_.store().All<k8s::Pod>()) {
+      if (!IsFinished(*pod)) wanted += gangs_[pod->meta.labels.back().second].cpus;
+    }
+    const int load = wanted * 100 / kCpus;
+    if (loaded_ && load < kLeastLoad && complaint_.empty()) {
+      complaint_ = fmt::format("the load is {} % only", load);
+    }
+    loaded_ = loaded_ || load >= kLeastLoad;
+    return load;
   }
 
   // Counted from the objects alone.
@@ -235,6 +252,7 @@ class GangLife {
   std::size_t refused_ = 0;       // bindings, at most
   Duration next_look_, moved_;
   int started_ = 0, waiting_cpus_ = 0;
+  bool loaded_ = false;
   std::string complaint_;
 };
 
