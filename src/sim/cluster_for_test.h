@@ -32,13 +32,16 @@ inline ClusterOptions OptionsForTest(std::uint64_t seed = 1, Saboteur* saboteur 
 }
 
 // The same with gangs placed as wholes, and evicted if they stay incomplete.
-inline ClusterOptions GangOptionsForTest(std::uint64_t seed, Saboteur* saboteur = nullptr) {
+inline ClusterOptions GangOptionsForTest(
+    std::uint64_t seed, Saboteur* saboteur = nullptr,
+    const std::string& plugins = "queueSort: {enabled: [{name: Coscheduling}]}") {
   ClusterOptions options = OptionsForTest(seed, saboteur);
-  options.scheduler.make_profiles = [] {
+  options.scheduler.make_profiles = [plugins] {
     auto config = framework::ReadConfiguration(
         "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
-        "profiles:\n- plugins: {queueSort: {enabled: [{name: Coscheduling}]}}\n"
-        "  pluginConfig: [{name: Coscheduling, args: {evictIncomplete: true}}]\n",
+        "profiles:\n- plugins: {" +
+            plugins +
+            "}\n  pluginConfig: [{name: Coscheduling, args: {evictIncomplete: true}}]\n",
         "gangs");
     KNX_CHECK(config.ok(), "the profile can be read");
     return *framework::BuildProfiles(*config, plugins::AllPlugins());

@@ -14,16 +14,41 @@
 namespace knx::sim {
 namespace {
 
+// Everything of ours that is shipped.
+ClusterOptions ShippedOptions(std::uint64_t seed) {
+  return GangOptionsForTest(seed, nullptr,
+                            "multiPoint: {enabled: [{name: Coscheduling}, {name: GangPreemption}, "
+                            "{name: ResourceReservation}, {name: BackfillScoring}]}");
+}
+
+// What the scheduler did beside placing gangs.
+class Deeds : public engine::Observer {
+ public:
+  void OnPreemption(std::size_t victims) override { evicted += victims; }
+  void OnBackfill(const cluster::State& /*state*/, const engine::BackfillReport& report) override {
+    ++outcomes[report.outcome];
+  }
+
+  std::size_t evicted = 0;
+  std::map<engine::BackfillOutcome, int> outcomes;
+};
+
 class GangWeek {
  public:
-  explicit GangWeek(std::uint64_t seed) : random_(seed), cluster_(GangOptionsForTest(seed)) {}
+  explicit GangWeek(std::uint64_t seed) : GangWeek(seed, GangOptionsForTest(seed), false) {}
+  // `mixed`: some gangs are more important than others, some say how long they run, for some there
+  // is a reservation, they run longer, and several always wait, none of them for nearly all
+  // machines.
+  GangWeek(std::uint64_t seed, const ClusterOptions& options, bool mixed)
+      : random_(seed), cluster_(options), mixed_(mixed) {}
 
   // What went wrong first; empty: nothing did.
   std::string Live(Duration span) {
     cluster_.AddNodes(kMachines, std::to_string(kCpusOfMachine));
+    for (int i = 0; mixed_ && i < kImportances; ++i) AddPriorityClass(i);
     cluster_.Start();
     while (cluster_.now() < span && complaint_.empty()) {
-      if (waiting_cpus_ < kMachines * kCpusOfMachine / 10) AddGang();
+      if (waiting_cpus_ < kMachines * kCpusOfMachine / (mixed_ ? 2 : 10)) AddGang();
       if (random_.Chance(2)) MakeTrouble();
       Pass();
     }
@@ -37,7 +62,7 @@ class GangWeek {
   [[nodiscard]] int halves() const { return halves_; }
 
  private:
-  static constexpr int kMachines = 16, kCpusOfMachine = 8;
+  static constexpr int kMachines = 16, kCpusOfMachine = 8, kImportances = 3;
   // The grace of a gang, and a look at it.
   static constexpr Duration kLongestHalf = Duration::Seconds(60 + 10);
   // The least that a scheduler which starts gives a gang that it finds incomplete, and a look at
@@ -57,7 +82,7 @@ class GangWeek {
   void AddGang() {
     const std::string name = fmt::format("gang-{}", ++made_);
     Size& size = sizes_[name];
-    size.members = 2 + static_cast<int>(random_.Below(30));
+    size.members = 2 + static_cast<int>(random_.Below(mixed_ ? 14 : 30));
     size.minimum = random_.Chance(70) ? size.members : 2 + size.members / 2;
     size.minimum = std::min(size.minimum, size.members);
     size.cpus = 1 << random_.Below(3);
@@ -71,9 +96,39 @@ class GangWeek {
     job.pod_template.meta.labels = {
         {std::string(k8s::names::kGangMinAvailable), std::to_string(size.minimum)},
         {std::string(k8s::names::kGangName), name}};
-    job.pod_template.meta.annotations = {
-        {std::string(scenario::kRunFor), fmt::format("{}m", 2 + random_.Below(30))}};
+    const std::string run_for = fmt::format("{}m", 2 + random_.Below(mixed_ ? 120 : 30));
+    job.pod_template.meta.annotations = {{std::string(scenario::kRunFor), run_for}};
+    if (mixed_) Mix(name, run_for, job.pod_template);
     cluster_.Create(std::move(job));
+  }
+
+  void Mix(const std::string& name, const std::string& run_for, k8s::PodTemplate& pods) {
+    pods.spec.priority_class_name = Importance(static_cast<int>(random_.Below(kImportances)));
+    if (random_.Chance(70)) {
+      pods.meta.annotations.emplace_back(k8s::names::kExpectedDuration, run_for);
+      std::sort(pods.meta.annotations.begin(), pods.meta.annotations.end());
+    }
+    if (random_.Chance(20)) Reserve(name);
+  }
+
+  void Reserve(const std::string& name) {
+    k8s::ResourceReservation reservation;
+    reservation.meta.name = reservation.pod_group = name;
+    reservation.meta.namespace_ = "default";
+    reservation.duration = Duration::Minutes(1 + static_cast<std::int64_t>(random_.Below(30)));
+    for (int i = 0; i < sizes_[name].members; ++i) {
+      reservation.places.push_back(
+          {fmt::format("{:02}", i), "", {{"cpu", k8s::Quantity::FromUnits(sizes_[name].cpus)}}});
+    }
+    cluster_.Create(std::move(reservation));
+  }
+
+  static std::string Importance(int i) { return fmt::format("importance-{}", i); }
+  void AddPriorityClass(int i) {
+    k8s::PriorityClass made;
+    made.meta.name = Importance(i);
+    made.value = i * 100;
+    cluster_.Create(std::move(made));
   }
 
   void MakeTrouble() {
@@ -173,6 +228,7 @@ class GangWeek {
 
   void Remove(const std::string& name) {
     (void)cluster_.api().Delete("Job", "default", name, Actor::kUser);
+    (void)cluster_.api().Delete("ResourceReservation", "default", name, Actor::kUser);
     std::vector<std::string> keys;
     for (const auto& [key, pod] : cluster_.store().All<k8s::Pod>()) {
       if (NameOfGang(*pod) == name) keys.push_back(key);
@@ -185,6 +241,7 @@ class GangWeek {
 
   Random random_;
   ClusterForTest cluster_;
+  bool mixed_;
   std::map<std::string, Size> sizes_;
   std::map<std::string, Duration> half_since_;
   Duration restarted_;
@@ -210,6 +267,26 @@ TEST(GangWeek, WhateverDiesNoGangStaysHalfAndAllComeToTheirEnd) {
   }
   fmt::print("{} gangs ended, {} were seen in halves\n", ended, halves);
   EXPECT_GT(halves, 0) << "nothing happened to them";
+}
+
+// One cluster for days, on which all that is shipped does its part.
+TEST(GangWeek, OneLongLifeWithEverythingThatIsShipped) {
+  constexpr std::int64_t kDays = 3;
+  Deeds deeds;
+  ClusterOptions options = ShippedOptions(1);
+  options.scheduler.engine.observer = &deeds;
+  options.keep_log = false;
+  GangWeek life(1, options, true);
+  ASSERT_EQ(life.Live(Duration::Minutes(kDays * 24 * 60)), "");
+  using engine::BackfillOutcome;
+  const int promised = deeds.outcomes[BackfillOutcome::kPromised];
+  const int passed = deeds.outcomes[BackfillOutcome::kPassed];
+  fmt::print("{} gangs ended, {} were seen in halves\n", life.ended(), life.halves());
+  fmt::print("{} pods evicted, {} starts promised, {} passed\n", deeds.evicted, promised, passed);
+  EXPECT_GT(life.halves(), 0) << "nothing happened to them";
+  EXPECT_GT(deeds.evicted, 0U);
+  EXPECT_GT(promised, 0);
+  EXPECT_GT(passed, 0);
 }
 
 }  // namespace
