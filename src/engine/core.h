@@ -165,10 +165,6 @@ class Core {
   [[nodiscard]] bool IsIncomplete(GangId id) const;
   // The grace of a gang that is found incomplete has begun before us.
   void OnListed(Time now);
-  // Of the members that have a place; kNever: none has begun.
-  [[nodiscard]] Time FirstStart(GangId id) const;
-  // When the last of those that wait was made.
-  [[nodiscard]] Time LastMade(const WaitingGang& waiting) const;
   [[nodiscard]] framework::GangArgs GangArgsOf(const cluster::Gang& gang) const;
   // Members that have yet to get a place so that the gang has its minimum.
   [[nodiscard]] std::size_t NeededBy(GangId id) const;
@@ -207,12 +203,6 @@ class Core {
   GangPlan PlanNow(GangId gang, GangPlanner& planner, std::optional<std::size_t> needed = {});
   // For those that are there, and places for the others, unless nullptr.
   GangPlan PlanInParts(PodId id, GangId gang, Reservation* executors, GangPlanner& planner);
-  // Nowhere if the cluster has less left in all than its object wants.
-  GangPlan PlanWithEnough(GangId gang, const std::function<GangPlan()>& plan);
-  // Nobody goes for a gang that would not start even so.
-  void SpareThoseInVain(GangId gang, GangPlan& plan, GangRoom& room);
-  // Who is told of what may help it beside what helps its members.
-  [[nodiscard]] PluginSet GangPluginFor(GangId gang) const;
   // What plans it where it is asked, which is anywhere or in one domain after the other.
   std::function<GangPlan()> PlanHere(const Aspirants& who, GangPlanner& planner);
   GangPlan PlanIn(const std::optional<GangDomains>& domains, const Aspirants& who,

@@ -1,11 +1,10 @@
 // Places for a gang: anywhere, or in one domain of a label of the nodes.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "engine/core.h"
 #include "engine/demand_planner.h"
+#include "engine/enough_in_all.h"
 #include "engine/gang_domains.h"
 #include "engine/gang_planner.h"
 
@@ -23,7 +22,9 @@ constexpr std::size_t kMostSearched = 64;
 
 GangPlan Core::PlanNow(GangId gang, GangPlanner& planner, std::optional<std::size_t> needed) {
   const Aspirants who{gang, gangs_.Find(gang)->ready, needed.value_or(NeededBy(gang))};
-  return PlanWithEnough(gang, [&] {
+  const PodId stands = gangs_.Find(gang)->stands;
+  const PodId first = stands.valid() ? stands : who.ready.front();
+  return PlanWithEnough(state_, {gang, judge_.GangPluginOf(first)->index}, [&] {
     const std::optional<GangDomains> domains = DomainsFor(state_, who, planner);
     GangPlan plan = PlanIn(domains, who, PlanHere(who, planner));
     if (!plan.places.empty()) return plan;
@@ -37,52 +38,9 @@ GangPlan Core::PlanInParts(PodId id, GangId gang, Reservation* executors, GangPl
   const Aspirants who{gang, ready, NeededBy(gang)};
   std::optional<GangDomains> domains = DomainsFor(state_, who, planner);
   if (domains && !domains->pinned) KeepToReserved(gang, *domains);
-  return PlanWithEnough(gang, [&] {
+  return PlanWithEnough(state_, {gang, judge_.GangPluginOf(id)->index}, [&] {
     return PlanIn(domains, who, [&] { return PlanBothHere(id, gang, executors, planner); });
   });
-}
-
-// ---- what must be left in all ----
-
-// It is planned all the same: who finds no place says so, and may make room.
-GangPlan Core::PlanWithEnough(GangId gang, const std::function<GangPlan()>& plan) {
-  // By what is left before the plan takes of it.
-  std::vector<GangShortage> shortages = FindShortages(state_, gang);
-  if (shortages.empty()) return plan();
-  const auto mark = state_.Mark();
-  GangPlan planned = plan();
-  state_.Rollback(mark);
-  if (planned.places.empty()) return planned;
-  GangPlan refused;
-  refused.fitting = planned.places.size();
-  refused.refusal.attempt.rejected_by = GangPluginFor(gang);
-  refused.answer = GangAnswer::kImpossible;
-  refused.shortages = std::move(shortages);
-  return refused;
-}
-
-void Core::SpareThoseInVain(GangId gang, GangPlan& plan, GangRoom& room) {
-  if (room.victims.empty()) return;
-  const auto mark = state_.Mark();
-  for (const PodId victim : room.victims) state_.Displace(victim);
-  const std::vector<GangShortage> shortages = FindShortages(state_, gang);
-  state_.Rollback(mark);
-  if (shortages.empty()) return;
-  room = {};
-  plan.refusal.message +=
-      fmt::format(" Nobody is evicted for it: even then it {}.", Describe(state_, shortages));
-  FailedAttempt& attempt = plan.refusal.attempt;
-  attempt.rejected_by = attempt.rejected_by | GangPluginFor(gang);
-}
-
-PluginSet Core::GangPluginFor(GangId gang) const {
-  const WaitingGang& waiting = *gangs_.Find(gang);
-  const PodId who = waiting.stands.valid() ? waiting.stands : waiting.ready.front();
-  PluginSet plugins;
-  if (const framework::GangEntry* const plugin = judge_.GangPluginOf(who)) {
-    plugins.Add(plugin->index);
-  }
-  return plugins;
 }
 
 std::function<GangPlan()> Core::PlanHere(const Aspirants& who, GangPlanner& planner) {

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "engine/core.h"
+#include "engine/enough_in_all.h"
 #include "engine/gang_planner.h"
 #include "engine/importance.h"
 #include "k8s/names.h"
@@ -146,13 +147,33 @@ bool Core::IsIncomplete(GangId id) const {
 
 std::size_t Core::NeededBy(GangId id) const { return gangs_.NeededBy(state_, id); }
 
+namespace {
+
+// Of the members that have a place; kNever: none has begun.
+Time FirstStart(const cluster::State& state, GangId id) {
+  Time first = kNever;
+  for (const PodId member : state.gangs().Get(id).members) {
+    if (state.pod(member).node.valid()) first = std::min(first, StartOf(state.pod(member)));
+  }
+  return first;
+}
+
+// When the last of those that wait was made.
+Time LastMade(const cluster::State& state, const WaitingGang& waiting) {
+  Time last;
+  for (const PodId member : waiting.ready) last = std::max(last, state.pod(member).created);
+  return last;
+}
+
+}  // namespace
+
 void Core::OnListed(Time now) {
   NoteStartedGroups(now);
   if (std::exchange(listed_, true)) return;
   KeepExecutorPlaces(now);
   for (std::uint32_t i = 0; i < state_.gangs().id_limit(); ++i) {
     const GangId id{i};
-    const Time started = IsIncomplete(id) ? FirstStart(id) : kNever;
+    const Time started = IsIncomplete(id) ? FirstStart(state_, id) : kNever;
     WaitingGang* const waiting = gangs_.Find(id);
     if (started == kNever || waiting == nullptr || driven_.AwaitsExecutors(id)) continue;
     const cluster::Gang& gang = state_.gangs().Get(id);
@@ -160,24 +181,10 @@ void Core::OnListed(Time now) {
     waiting->found_alone = gang.placed == gang.members.size() && started + args.grace <= now;
     if (waiting->found_alone) continue;
     // Who was made after the others had started is there in the stead of one that was lost then.
-    const Time grace_begun = std::max(started, LastMade(*waiting));
+    const Time grace_begun = std::max(started, LastMade(state_, *waiting));
     // It gets a chance all the same.
     gangs_.SetIncompleteReport(id, std::max(grace_begun + args.grace, now + args.straggler_wait));
   }
-}
-
-Time Core::FirstStart(GangId id) const {
-  Time first = kNever;
-  for (const PodId member : state_.gangs().Get(id).members) {
-    if (state_.pod(member).node.valid()) first = std::min(first, StartOf(state_.pod(member)));
-  }
-  return first;
-}
-
-Time Core::LastMade(const WaitingGang& waiting) const {
-  Time last;
-  for (const PodId member : waiting.ready) last = std::max(last, state_.pod(member).created);
-  return last;
 }
 
 framework::GangArgs Core::GangArgsOf(const cluster::Gang& gang) const {
@@ -267,7 +274,7 @@ void Core::DecideGang(PodId id, GangId gang, Time now) {
       room =
           in_parts ? FindRoomInParts(id, gang, executors, now) : FindRoom(id, gang, planner, now);
     }
-    SpareThoseInVain(gang, plan, room);
+    SpareThoseInVain(state_, {gang, judge_.GangPluginOf(id)->index}, plan, room);
     if (backfill_ != nullptr && !room.victims.empty() && ProfileOf(id).backfill) {
       const Waiter waiter = WaiterOf(id, gang);
       if (backfill_->WouldDelay(waiter, room.places, room.victims, now)) {
