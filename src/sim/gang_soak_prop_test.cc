@@ -27,6 +27,9 @@ constexpr int kCpus = kNodes * kCpusOfNode;
 constexpr int kLeastLoad = 95, kMoreWorkAt = 150;
 constexpr int kWaves = 4;
 constexpr Duration kPatience = Duration::Seconds(60);
+// The grace of a gang begins when its scheduler learns that a binding failed; who is asked to go at
+// its end goes a moment later.
+constexpr Duration kMoment = Duration::Seconds(2);
 
 // What a plan found before it failed is not taken back.
 ClusterOptions WithoutTakingBack(std::uint64_t seed, Checking checking) {
@@ -215,7 +218,7 @@ class GangLife {
     // While bindings are on their way nothing is wrong.
     if (half_for > Duration::Milliseconds(500)) halves_.insert(name.substr(0, name.find('/')));
     // Nothing but a binding that fails may leave a gang half, and not for long.
-    if (halves_.size() <= refused_ && half_for <= kPatience) return;
+    if (halves_.size() <= refused_ && half_for <= kPatience + kMoment) return;
     complaint_ = fmt::format("{}: {} of {} members started, {} gangs were half", name,
                              begun.started, minimum, halves_.size());
   }
