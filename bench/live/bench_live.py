@@ -232,7 +232,8 @@ def add_ratios(rows, runs):
 def describe_machine():
     cpu = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text("utf-8"))
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return f"{os.cpu_count()} cores, {memory:.0f} GB, {cpu.group(1) if cpu else 'unknown CPU'}"
+    cores = len(os.sched_getaffinity(0))  # that may be used here
+    return f"{cores} cores, {memory:.0f} GB, {cpu.group(1) if cpu else 'unknown CPU'}"
 
 
 COLUMNS = [("scheduler", "{}"), ("shape", "{}"), ("nodes", "{}"), ("pods", "{}"), ("rate", "{}"),
