@@ -266,15 +266,19 @@ class LiveScenario:
             for item in one.get("objects", [one["object"]] if "object" in one else []):
                 self._create_object(item)
 
-    def _create_namespace(self, name):
+    def _create_namespace(self, name, labels=None):
         if name in self._spaces:
             return
         self._spaces.add(name)
         self._plane.create("/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace",
-                                                  "metadata": {"name": name}})
+                                                  "metadata": {"name": name,
+                                                               "labels": labels or {}}})
 
     def _create_object(self, item):
         item = completed(item)
+        if item["kind"] == "Namespace":
+            self._create_namespace(item["metadata"]["name"], item["metadata"].get("labels"))
+            return
         resource = item["kind"].lower() + ("es" if item["kind"].endswith("s") else "s")
         group = "/apis/" if "/" in item["apiVersion"] else "/api/"
         space = item["metadata"].get("namespace", "default")
@@ -283,7 +287,7 @@ class LiveScenario:
             self._create_namespace(space)
         path = f"{group}{item['apiVersion']}{spaces}/{resource}"
         self._plane.create(path, item)
-        if item["kind"] not in ("Pod", "Node", "Namespace"):
+        if item["kind"] not in ("Pod", "Node"):
             self._made.append(f"{path}/{item['metadata']['name']}")
 
     def _delete(self, what):
