@@ -114,11 +114,6 @@ std::optional<std::string> Core::Renominate(PodId id, NodeRow row, Time now) {
   return name;
 }
 
-void Core::TellGangAttempt(PodId id, GangResult result) const {
-  if (options_.observer == nullptr) return;
-  options_.observer->OnGangAttempt(state_, {.pod = id, .result = result, .began = decided_at_});
-}
-
 void Core::TellAttempt(PodId id, AttemptResult result, std::string_view message) const {
   if (options_.observer == nullptr) return;
   const Queue::Attempt attempt = queue_.LastAttempt(id);

@@ -368,6 +368,11 @@ void Core::TellGang(GangId id, GangOutcome outcome, std::size_t pods, Duration w
                                      .attempts = waiting == nullptr ? 0 : waiting->attempts});
 }
 
+void Core::TellGangAttempt(PodId id, GangResult result) const {
+  if (options_.observer == nullptr) return;
+  options_.observer->OnGangAttempt(state_, {.pod = id, .result = result, .began = decided_at_});
+}
+
 // ---- saying what is missing ----
 
 void Core::PlanReports(GangId id, WaitingGang& waiting, bool missing, Time now) {
