@@ -163,6 +163,7 @@ class Core {
   [[nodiscard]] std::optional<std::string> VerifyGangs() const;
   // Some of it have a place, and fewer than its minimum.
   [[nodiscard]] bool IsIncomplete(GangId id) const;
+  [[nodiscard]] bool IsOnItsWay(GangId id, PodId member) const;
   // The grace of a gang that is found incomplete has begun before us.
   void OnListed(Time now);
   [[nodiscard]] framework::GangArgs GangArgsOf(const cluster::Gang& gang) const;

@@ -297,6 +297,7 @@ void Core::OnBindingFinished(PodId id, const std::optional<std::string>& failure
     state_.SettleVolumes(id);
     CountBound(id, now);
     EndFlight(id);
+    gangs_.NoteBound(state_.gang_of(id), id);
     TellAttempt(id, AttemptResult::kScheduled, "");
     queue_.Remove(id);
     conditions_.erase(id);
@@ -307,6 +308,7 @@ void Core::OnBindingFinished(PodId id, const std::optional<std::string>& failure
     // It is bound all the same: our answer was lost, or somebody else was faster.
     state_.SettleVolumes(id);
     EndFlight(id);
+    gangs_.NoteBound(state_.gang_of(id), id);
     TellAttempt(id, AttemptResult::kError, *failure);
     queue_.Remove(id);
     return;

@@ -145,6 +145,10 @@ bool Core::IsIncomplete(GangId id) const {
                      [this](PodId member) { return judge_.GangPluginOf(member) != nullptr; });
 }
 
+bool Core::IsOnItsWay(GangId id, PodId member) const {
+  return flights_.contains(member) && state_.gang_of(member) == id;
+}
+
 std::size_t Core::NeededBy(GangId id) const { return gangs_.NeededBy(state_, id); }
 
 namespace {
@@ -387,11 +391,11 @@ void Core::PlanReports(GangId id, WaitingGang& waiting, bool missing, Time now) 
   if (waiting.found_alone && !waiting.ready.empty()) {
     waiting.found_alone = waiting.said_incomplete = false;
   }
-  if (!IsIncomplete(id)) {
-    gangs_.SetIncompleteReport(id, std::nullopt);
-    waiting.found_alone = waiting.said_incomplete = false;
-  } else if (!waiting.incomplete_report && !waiting.said_incomplete) {
-    gangs_.SetIncompleteReport(id, now + args.grace);
+  if (IsIncomplete(id)) {
+    gangs_.BeginGrace(id, now + args.grace);
+  } else {
+    gangs_.SuspendGrace(id, state_.gangs().Get(id).members,
+                        [&](PodId pod) { return IsOnItsWay(id, pod); });
   }
 }
 
@@ -466,6 +470,12 @@ std::optional<std::string> Core::VerifyGangs() const {
     if (waiting->also != driven_.WhyNotInParts(id)) {
       return fmt::format("pod group {}: what is said of its driver is out of date",
                          GangName(state_, id));
+    }
+    const std::vector<PodId>& completing = waiting->completing;
+    const bool all_fly = std::all_of(completing.begin(), completing.end(),
+                                     [&](PodId pod) { return IsOnItsWay(id, pod); });
+    if (!all_fly || (waiting->grace_end && completing.empty())) {
+      return fmt::format("pod group {}: who makes it whole is out of date", GangName(state_, id));
     }
     if (waiting->incomplete != IsIncomplete(id)) {
       return fmt::format("pod group {}: whether it goes first is out of date",

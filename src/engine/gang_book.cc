@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/counted.h"
@@ -157,6 +158,42 @@ void GangBook::SetMissingReport(GangId id, std::optional<Time> when) {
 
 void GangBook::SetIncompleteReport(GangId id, std::optional<Time> when) {
   Reschedule(id, gangs_.at(id).incomplete_report, when);
+}
+
+void GangBook::BeginGrace(GangId id, Time whole_grace_end) {
+  WaitingGang& gang = gangs_.at(id);
+  gang.completing.clear();
+  const Time end = std::exchange(gang.grace_end, std::nullopt).value_or(whole_grace_end);
+  if (!gang.incomplete_report && !gang.said_incomplete) SetIncompleteReport(id, end);
+}
+
+void GangBook::SuspendGrace(GangId id, const std::vector<PodId>& members,
+                            const std::function<bool(PodId)>& is_on_its_way) {
+  WaitingGang& gang = gangs_.at(id);
+  if (!gang.incomplete_report && !gang.said_incomplete && !gang.found_alone && !gang.grace_end) {
+    return;
+  }
+  if (gang.incomplete_report) {
+    gang.grace_end = gang.incomplete_report;
+    SetIncompleteReport(id, std::nullopt);
+  }
+  // Who joins a gang that is whole already is not what it waited for.
+  const std::vector<PodId>& among = gang.completing.empty() ? members : gang.completing;
+  std::vector<PodId> completing;
+  std::copy_if(among.begin(), among.end(), std::back_inserter(completing), is_on_its_way);
+  gang.completing = std::move(completing);
+  if (gang.completing.empty()) EndGrace(gang);
+}
+
+void GangBook::NoteBound(GangId id, PodId pod) {
+  WaitingGang* const gang = id.valid() ? Find(id) : nullptr;
+  if (gang == nullptr || std::erase(gang->completing, pod) == 0) return;
+  if (gang->completing.empty()) EndGrace(*gang);
+}
+
+void GangBook::EndGrace(WaitingGang& gang) {
+  gang.grace_end.reset();
+  gang.found_alone = gang.said_incomplete = false;
 }
 
 void GangBook::SetTellReport(GangId id, std::optional<Time> when) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -36,6 +37,9 @@ struct WaitingGang {
   bool incomplete = false;             // some have a place, and too few: it goes before others
   std::optional<Time> incomplete_report;  // when it is said that only some of it have a place
   bool said_incomplete = false;
+  // They make it whole and are on their way. Until they are bound its grace goes on: it ends then.
+  std::vector<cluster::PodId> completing;
+  std::optional<Time> grace_end;
   // Some ran when we came, for longer than the grace, and nobody else of it was there, waiting or
   // leaving: who is missed may have done its work and be gone. They are not asked to go.
   bool found_alone = false;
@@ -86,6 +90,12 @@ class GangBook {
   void SetMissingReport(cluster::GangId id, std::optional<Time> when);
   void SetIncompleteReport(cluster::GangId id, std::optional<Time> when);
   void SetTellReport(cluster::GangId id, std::optional<Time> when);
+  // Too few of it have a place: it is said when the grace ends, of which it has used nothing yet.
+  void BeginGrace(cluster::GangId id, Time whole_grace_end);
+  // Enough have a place. Some of them may be on their way to it, and may have to come back.
+  void SuspendGrace(cluster::GangId id, const std::vector<cluster::PodId>& members,
+                    const std::function<bool(cluster::PodId)>& is_on_its_way);
+  void NoteBound(cluster::GangId id, cluster::PodId pod);
   void SetRetry(cluster::GangId id, std::optional<Time> when);
   [[nodiscard]] Time NextReport() const {
     return reports_.empty() ? kNever : reports_.begin()->first;
@@ -98,6 +108,7 @@ class GangBook {
   std::optional<Due> PopReport(Time now);
 
  private:
+  static void EndGrace(WaitingGang& gang);
   void Reschedule(cluster::GangId id, std::optional<Time>& slot, std::optional<Time> when);
 
   std::map<cluster::GangId, WaitingGang> gangs_;
