@@ -41,6 +41,7 @@ void Core::SwitchOnBackfill() {
   const bool wanted = std::any_of(profiles_.begin(), profiles_.end(),
                                   [](const auto& profile) { return profile.backfill.has_value(); });
   if (!wanted) return;
+  placer_.SetBorrows([this](PodId pod) { return backfill_->times().Borrows(pod); });
   Backfill::Doors doors;
   doors.plan = [this](const Waiter& waiter) { return PlanFor(waiter); };
   doors.is_own = [this](const Backfill::Places& places) {

@@ -165,6 +165,7 @@ class Placer {
     preemptor_.SetExpectedBack(std::move(expected));
   }
   void SetGivesWay(Preemptor::GivesWay gives_way) { preemptor_.SetGivesWay(std::move(gives_way)); }
+  void SetBorrows(Preemptor::Borrows borrows) { preemptor_.SetBorrows(std::move(borrows)); }
 
   // The same decision, with everything that was said on the way.
   Inquiry Inquire(const framework::Profile& profile, cluster::PodId pod);

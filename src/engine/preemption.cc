@@ -267,7 +267,7 @@ Preemptor::Finding Preemptor::TryNode(const Question& question, Memory& memory, 
   for (const PodId gone : leaving_) question.prepared.PodAdded(gone, row);
   state_.Rollback(mark);
   if (question.minds_gangs && finding.kind == Finding::Kind::kCandidate) {
-    CountBrokenGangs(victims_, finding);
+    AddHarm(victims_, finding);
   }
   // For how long nothing that happens on the node tells.
   finding.passing |= spared || !leaving_.empty();
@@ -330,10 +330,8 @@ Preemptor::Finding Preemptor::Unfit(Memory& memory, std::vector<std::string> rea
 }
 
 void Preemptor::Reprieve(const Question& question, NodeRow row) {
-  const auto more_important = [&](const Victim& a, const Victim& b) {
-    return MoreImportant(state_, a.id, b.id);
-  };
-  std::sort(victims_.begin(), victims_.end(), more_important);
+  std::sort(victims_.begin(), victims_.end(),
+            [&](const Victim& a, const Victim& b) { return Stays(question, a.id, b.id); });
   MarkViolations();
   std::stable_partition(victims_.begin(), victims_.end(),
                         [](const Victim& victim) { return victim.violates; });
@@ -343,7 +341,21 @@ void Preemptor::Reprieve(const Question& question, NodeRow row) {
     Remove(question, victim.id, row);
     return false;
   });
-  std::sort(victims_.begin(), victims_.end(), more_important);
+  std::sort(victims_.begin(), victims_.end(),
+            [this](const Victim& a, const Victim& b) { return MoreImportant(state_, a.id, b.id); });
+}
+
+bool Preemptor::Fills(PodId id) const {
+  return FillsGaps(state_, id) || (borrows_ && borrows_(id));
+}
+
+bool Preemptor::Stays(const Question& question, PodId a, PodId b) const {
+  if (!question.minds_gangs || state_.pod(a).priority != state_.pod(b).priority) {
+    return MoreImportant(state_, a, b);
+  }
+  if (Fills(a) != Fills(b)) return Fills(b);
+  const cluster::Tier tier_a = state_.profile_of(a).tier, tier_b = state_.profile_of(b).tier;
+  return tier_a != tier_b ? tier_a > tier_b : MoreImportant(state_, a, b);
 }
 
 void Preemptor::Remove(const Question& question, PodId victim, NodeRow row) {
@@ -374,7 +386,7 @@ const Preemptor::Candidate* Preemptor::Best(std::span<const Candidate> candidate
     for (const PodId id : candidate.victims) victims.push_back({id});
     Finding finding = Summarize(victims);
     finding.violations = candidate.violations;
-    if (minds_gangs) CountBrokenGangs(victims, finding);
+    if (minds_gangs) AddHarm(victims, finding);
     if (best != nullptr && !Better(finding, candidate.node, best_finding, best->node)) continue;
     best = &candidate;
     best_finding = finding;
@@ -401,9 +413,11 @@ Preemptor::Finding Preemptor::Summarize(std::span<const Victim> victims) const {
   return finding;
 }
 
-void Preemptor::CountBrokenGangs(std::span<const Victim> victims, Finding& finding) const {
+void Preemptor::AddHarm(std::span<const Victim> victims, Finding& finding) const {
   std::vector<PodId> members;
   for (const Victim& victim : victims) {
+    finding.works |= !Fills(victim.id);
+    finding.tier = std::max(finding.tier, state_.profile_of(victim.id).tier);
     if (state_.gang_of(victim.id).valid()) members.push_back(victim.id);
   }
   if (members.empty()) return;
@@ -415,6 +429,8 @@ bool Preemptor::Better(const Finding& a, NodeRow row_a, const Finding& b, NodeRo
   if (a.violations != b.violations) return a.violations < b.violations;
   if (a.gangs_broken != b.gangs_broken) return a.gangs_broken < b.gangs_broken;
   if (a.highest_priority != b.highest_priority) return a.highest_priority < b.highest_priority;
+  if (a.works != b.works) return b.works;
+  if (a.tier != b.tier) return a.tier < b.tier;
   if (a.priority_sum != b.priority_sum) return a.priority_sum < b.priority_sum;
   if (a.victims != b.victims) return a.victims < b.victims;
   if (a.earliest_start != b.earliest_start) return a.earliest_start > b.earliest_start;

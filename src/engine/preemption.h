@@ -67,13 +67,18 @@ class Preemptor {
   using GivesWay = std::function<bool(cluster::PodId comer, cluster::PodId evicted)>;
   void SetGivesWay(GivesWay gives_way) { gives_way_ = std::move(gives_way); }
 
+  // Whether a pod was let pass others, and goes before others of its priority as if it said so.
+  using Borrows = std::function<bool(cluster::PodId)>;
+  void SetBorrows(Borrows borrows) { borrows_ = std::move(borrows); }
+
   struct Question {
     cluster::PodId pod;
     PreparedClass& prepared;  // its class
     framework::Rejections rejections;
     framework::PreemptionArgs args;
-    // Of nodes that are alike in budgets, where the fewest gangs break; and some are spared, who
-    // say that they stay among them.
+    // Of nodes that are alike in budgets, where the fewest gangs break; among equally important
+    // pods those go first that fill gaps, and those of lower tiers; and some are spared, who say
+    // that they stay among them.
     bool minds_gangs = false;
     // Who leaves for others counts as gone. Then there may be a node without any victims.
     bool counts_leaving = false;
@@ -113,6 +118,8 @@ class Preemptor {
     std::uint32_t reasons = 0;  // with kUnfit: position in Memory::reasons
     std::int32_t violations = 0, highest_priority = 0;
     std::uint32_t gangs_broken = 0;
+    bool works = false;  // somebody goes who does not fill gaps
+    cluster::Tier tier = {};
     bool passing = false;  // changes with what happens elsewhere: to gangs, to who leaves
     std::int64_t priority_sum = 0;
     std::uint32_t victims = 0;
@@ -155,8 +162,11 @@ class Preemptor {
   void PutBack(const Question& question, cluster::PodId victim, cluster::NodeRow row);
   void MarkViolations();
   [[nodiscard]] Finding Summarize(std::span<const Victim> victims) const;
-  // With all of them in their places.
-  void CountBrokenGangs(std::span<const Victim> victims, Finding& finding) const;
+  // What only those consider who mind gangs. With all victims in their places.
+  void AddHarm(std::span<const Victim> victims, Finding& finding) const;
+  [[nodiscard]] bool Fills(cluster::PodId id) const;
+  // Whether one had better stay than the other.
+  [[nodiscard]] bool Stays(const Question& question, cluster::PodId a, cluster::PodId b) const;
   [[nodiscard]] bool Better(const Finding& a, cluster::NodeRow row_a, const Finding& b,
                             cluster::NodeRow row_b) const;
 
@@ -165,6 +175,7 @@ class Preemptor {
   Spared spared_;
   ExpectedBack expected_back_;
   GivesWay gives_way_;
+  Borrows borrows_;
   std::vector<Memory> memories_;
   Memory scratch_;  // for classes about which nothing can be remembered
   std::uint64_t uses_ = 0, marks_ = 0;

@@ -32,8 +32,11 @@ class VictimOrder : public ::testing::Test {
  protected:
   void Node(const std::string& name, const std::string& cpu) {
     // Each is a rack of its own.
-    harness_.Node(NodeBuilder(name).Has("cpu", cpu).Has("memory", "64Gi").Has("pods", "110").Label(
-        kRack, name));
+    harness_.Node(NodeBuilder(name)
+                      .Has("cpu", cpu)
+                      .Has("memory", "64Gi")
+                      .Has("pods", "110")
+                      .Label(kRack, name));
   }
   static PodBuilder On(const std::string& node, const std::string& name, const std::string& cpu,
                        std::int32_t priority = 0) {
@@ -144,6 +147,24 @@ TEST_F(VictimOrder, LowerTiersGoFirst) {
   }
 }
 
+// From two nodes, or one of two from one node.
+TEST_F(VictimOrder, TheSameGoForASinglePod) {
+  for (const bool one_node : {false, true}) {
+    for (const TierCase& c : TierCases()) {
+      SCOPED_TRACE(c.name);
+      harness_ = testing::Harness({}, testing::ProfilesWith(kPlugins));
+      Node("a", one_node ? "4" : "2");
+      if (!one_node) Node("b", "2");
+      harness_.Pod(PodBuilder(c.old).Asks("cpu", "2").Started(Time{1}).On("a"));
+      harness_.Pod(
+          PodBuilder(c.young).Asks("cpu", "2").Started(harness_.now()).On(one_node ? "a" : "b"));
+      harness_.Pod(PodBuilder("comer").Asks("cpu", "2").Priority(10));
+      harness_.Schedule();
+      EXPECT_THAT(Victims(), ElementsAre(std::string(c.victim)));
+    }
+  }
+}
+
 // Of two gangs of which one has to go.
 TEST_F(VictimOrder, TheHighestTierOfAGangCounts) {
   Node("a", "2");
@@ -239,8 +260,8 @@ TEST_F(VictimOrder, WhoSaysSoLaterStaysFromThenOn) {
   for (const std::string by : {"label", "annotation", "namespace"}) {
     SCOPED_TRACE(by);
     harness_ = testing::Harness(
-        {}, testing::ProfilesWith(
-                kPlugins, "{name: ProfileClassifier, args: {rules: [" + rule + "]}}"));
+        {}, testing::ProfilesWith(kPlugins,
+                                  "{name: ProfileClassifier, args: {rules: [" + rule + "]}}"));
     Node("a", "2");
     Node("b", "2");
     harness_.Pod(On("a", "p", "2", 1));
