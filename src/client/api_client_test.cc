@@ -290,8 +290,8 @@ TEST_F(ApiClientTest, WritesWhatTheServerExpects) {
 
 class FirstContactTest : public ApiClientTest {
  protected:
-  std::optional<Status> Contact(bool credentials_may_change,
-                                Duration limit = Duration::Seconds(10), Duration patience = {}) {
+  std::optional<Status> Contact(bool credentials_may_change, Duration limit = Duration::Seconds(10),
+                                Duration patience = {}) {
     if (api_ == nullptr) Connect();
     std::optional<Status> got;
     const FirstContact contact(loop_, *api_,

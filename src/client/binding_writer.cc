@@ -33,8 +33,7 @@ bool MayStillBeDone(const Status& outcome) {
 // What is in the way may be the binding itself: a server that asks to come back later may have done
 // it, and then refuses the second attempt.
 bool MayBeDone(const Status& outcome) {
-  return MayStillBeDone(outcome) ||
-         (!outcome.ok() && outcome.error().kind == ErrorKind::kConflict);
+  return MayStillBeDone(outcome) || (!outcome.ok() && outcome.error().kind == ErrorKind::kConflict);
 }
 
 }  // namespace

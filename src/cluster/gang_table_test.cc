@@ -72,12 +72,10 @@ TEST(GangTable, AGroupThatWantsSomethingInAllIsDecidedAboutAsOne) {
 TEST(GangTable, RolesThatNeedMoreThanTheGangMakeItNeedThatMuch) {
   GangTable table;
   const GangId id = table.Join(PodGroupNamed("g"), PodId{1});
-  table.SetObject(PodGroupNamed("g"), Groups{{"g", 3}},
-                  {.roles = {{"ps", 1}, {"worker", 2}}});
+  table.SetObject(PodGroupNamed("g"), Groups{{"g", 3}}, {.roles = {{"ps", 1}, {"worker", 2}}});
   EXPECT_EQ(table.Get(id).minimum, 3);
   EXPECT_EQ(table.Get(id).roles.size(), 2U);
-  table.SetObject(PodGroupNamed("g"), Groups{{"g", 3}},
-                  {.roles = {{"ps", 1}, {"worker", 4}}});
+  table.SetObject(PodGroupNamed("g"), Groups{{"g", 3}}, {.roles = {{"ps", 1}, {"worker", 4}}});
   EXPECT_EQ(table.Get(id).minimum, 5);
   table.SetObject(PodGroupNamed("g"), Groups{});
   EXPECT_TRUE(table.Get(id).awaits_object());

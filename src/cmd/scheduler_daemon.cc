@@ -126,8 +126,8 @@ Result<int> RunUntilItEnds(Given given, observe::Log& log, DaemonSignals& signal
     reached = outcome.ok() ? daemon.Start() : outcome;
     if (!reached.ok()) loop.Stop();
   };
-  const client::FirstContact contact(loop, api, way->credentials(),
-                                     options.wait_for_api_server, answered);
+  const client::FirstContact contact(loop, api, way->credentials(), options.wait_for_api_server,
+                                     answered);
   const int code = daemon.Run();
   KNX_TRY_DONE(std::move(reached));
   return code;

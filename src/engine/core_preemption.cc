@@ -33,9 +33,9 @@ bool NameVictims(const std::vector<framework::Extender>& extenders) {
 void Core::AnnouncePlan(PodId id, const Placement& placement, Time now) {
   for (const PodId victim : EvictedBy(placement)) {
     // Or two could evict each other in turn, for ever.
-    KNX_CHECK(state_.pod(victim).priority < state_.pod(id).priority ||
-                  NameVictims(options_.extenders),
-              "a pod is evicted for one that is no more important");
+    KNX_CHECK(
+        state_.pod(victim).priority < state_.pod(id).priority || NameVictims(options_.extenders),
+        "a pod is evicted for one that is no more important");
   }
   PlanEvictions announced{RefTo(id), state_.nodes().name(placement.nominated), {}};
   Evictions::Plan plan{.pod = id,

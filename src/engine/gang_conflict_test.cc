@@ -69,10 +69,12 @@ TEST_F(GangConflictTest, RolesAndSubGroupsAreNoContradiction) {
                    .Label(kOurs + "min-available", "2")
                    .Label(kOurs + "role", "worker")
                    .Label(kOurs + "role-min-available", "4"));
-  harness_.Pod(Member("large").Label(kOurs + "sub-group", "a").Label(
-      kOurs + "sub-group-min-available", "6"));
-  harness_.Pod(Member("small").Label(kOurs + "sub-group", "b").Label(
-      kOurs + "sub-group-min-available", "2"));
+  harness_.Pod(Member("large")
+                   .Label(kOurs + "sub-group", "a")
+                   .Label(kOurs + "sub-group-min-available", "6"));
+  harness_.Pod(Member("small")
+                   .Label(kOurs + "sub-group", "b")
+                   .Label(kOurs + "sub-group-min-available", "2"));
   EXPECT_THAT(Warnings(), IsEmpty());
 }
 

@@ -41,8 +41,7 @@ std::int64_t UsedBy(const cluster::State& state, const cluster::Gang& gang, Reso
 
 std::vector<GangShortage> FindShortages(const cluster::State& state, cluster::GangId id) {
   const cluster::Gang& gang = state.gangs().Get(id);
-  const bool started =
-      gang.finished > 0 || gang.placed >= static_cast<std::uint32_t>(gang.minimum);
+  const bool started = gang.finished > 0 || gang.placed >= static_cast<std::uint32_t>(gang.minimum);
   if (gang.resources.empty() || started) return {};
   std::vector<GangShortage> shortages;
   for (const auto& [resource, wanted] : gang.resources) {

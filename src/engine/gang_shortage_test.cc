@@ -103,8 +103,8 @@ TEST_F(GangShortageTest, WhatLeavesMoreLetsItTryAgain) {
     Story h({}, testing::GangProfiles());
     h.Node(NodeOf("a", "4"));
     h.Node(NodeOf("b", "2").Unschedulable());
-    h.Node(NodeOf("dead", "2").Taint("node.kubernetes.io/unreachable", "",
-                                     k8s::TaintEffect::kNoSchedule));
+    h.Node(NodeOf("dead", "2")
+               .Taint("node.kubernetes.io/unreachable", "", k8s::TaintEffect::kNoSchedule));
     h.Pod(PodBuilder("other").Asks("cpu", "2").On("a"));
     h.Pod(PodBuilder("small").Asks("memory", "1Gi").On("a"));
     h.Object(GroupOf(1, Cpu(4)));

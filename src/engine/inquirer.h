@@ -52,7 +52,7 @@ class Inquirer {
     std::vector<cluster::PodId> members;
     cluster::GangId gang = {};  // invalid: a single pod
     std::size_t needed = 1, fitting = 0;
-    bool lacks_in_all = false;  // they fit, and too little is left for their gang
+    bool lacks_in_all = false;           // they fit, and too little is left for their gang
     std::vector<Confines> domains = {};  // where they may be, the best first; none: anywhere
     StartTrials::Try attempt = {};
   };

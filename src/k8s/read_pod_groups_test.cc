@@ -127,8 +127,9 @@ TEST(ReadPodGroups, WhatMustBeLeftInAll) {
   const ResourceList wanted = {{"cpu", Quantity::FromMilli(1500)},
                                {"nvidia.com/gpu", Quantity::FromUnits(16)}};
   EXPECT_EQ(read(sigs, "{nvidia.com/gpu: 16, cpu: 1500m, memory: 0}"), wanted);
-  EXPECT_EQ(read(volcano, "{cpu: 1.5, nvidia.com/gpu: '16', requests.cpu: 1.5, limits.cpu: 3, "
-                          "count/pods: 2, requests.nvidia.com/gpu: 16}"),
+  EXPECT_EQ(read(volcano,
+                 "{cpu: 1.5, nvidia.com/gpu: '16', requests.cpu: 1.5, limits.cpu: 3, "
+                 "count/pods: 2, requests.nvidia.com/gpu: 16}"),
             wanted);
   EXPECT_EQ(read(sigs, "null"), ResourceList());
   for (const std::string_view amount : {"-1", "much", "[]"}) {

@@ -70,8 +70,7 @@ struct ExtenderCalls::Question {
 };
 
 Result<ExtenderCalls::Known> ExtenderCalls::Reach(net::EventLoop& loop,
-                                                  const client::ApiClient& api,
-                                                  Extender extender) {
+                                                  const client::ApiClient& api, Extender extender) {
   KNX_TRY_DONE(CheckVerbs(extender));
   KNX_TRY(const client::ServerUrl url, client::ParseServerUrl(extender.url_prefix));
   net::Http1Client::Options options;
@@ -244,26 +243,27 @@ void ExtenderCalls::Post(Message message, Read read) {
   request.body = std::move(message.body);
   request.timeout = known.config.http_timeout;
   request.wanted = std::move(message.wanted);
-  (message.binds ? known.binder : known.client)->Send(
-      std::move(request), !message.binds,
-      [verb = message.verb, url = UrlOf(known.config, message.verb),
-       read = std::move(read)](net::Http1Client::Outcome outcome) {
-        // In the words of kube-scheduler, which are Go's.
-        if (!outcome.response.ok()) {
-          return read(Error{
-              ErrorKind::kUnavailable,
-              fmt::format("Post {:?}: {}", url,
-                          outcome.timed_out ? "context deadline exceeded (Client.Timeout exceeded "
-                                              "while awaiting headers)"
-                                            : outcome.response.error().message),
-              {}});
-        }
-        if (outcome.response->status != kStatusOk) {
-          return read(InvalidError(fmt::format("failed {} with extender at URL {}, code {}", verb,
-                                               url, outcome.response->status)));
-        }
-        read(std::move(outcome.response->body));
-      });
+  (message.binds ? known.binder : known.client)
+      ->Send(std::move(request), !message.binds,
+             [verb = message.verb, url = UrlOf(known.config, message.verb),
+              read = std::move(read)](net::Http1Client::Outcome outcome) {
+               // In the words of kube-scheduler, which are Go's.
+               if (!outcome.response.ok()) {
+                 return read(
+                     Error{ErrorKind::kUnavailable,
+                           fmt::format("Post {:?}: {}", url,
+                                       outcome.timed_out
+                                           ? "context deadline exceeded (Client.Timeout exceeded "
+                                             "while awaiting headers)"
+                                           : outcome.response.error().message),
+                           {}});
+               }
+               if (outcome.response->status != kStatusOk) {
+                 return read(InvalidError(fmt::format("failed {} with extender at URL {}, code {}",
+                                                      verb, url, outcome.response->status)));
+               }
+               read(std::move(outcome.response->body));
+             });
 }
 
 }  // namespace knx::live

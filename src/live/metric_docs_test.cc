@@ -111,9 +111,12 @@ TEST(MetricDocs, HasTheBucketsOfKubeScheduler) {
     std::size_t count;
   };
   const Case cases[] = {
-      {table::kAttemptDuration, 0.001, 16.384, 15}, {table::kAlgorithmDuration, 0.001, 16.384, 15},
-      {table::kSliDuration, 0.01, 5242.88, 20},     {table::kPodAttempts, 1, 16, 5},
-      {table::kPreemptionVictims, 1, 64, 7},        {table::kEventHandling, 0.0001, 0.2048, 12},
+      {table::kAttemptDuration, 0.001, 16.384, 15},
+      {table::kAlgorithmDuration, 0.001, 16.384, 15},
+      {table::kSliDuration, 0.01, 5242.88, 20},
+      {table::kPodAttempts, 1, 16, 5},
+      {table::kPreemptionVictims, 1, 64, 7},
+      {table::kEventHandling, 0.0001, 0.2048, 12},
       {table::kApiCallDuration, 0.001, 16.384, 15},
       {table::kGangAttemptDuration, 0.001, 16.384, 15},
       {table::kGangAlgorithmDuration, 0.001, 16.384, 15},

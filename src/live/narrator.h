@@ -80,7 +80,7 @@ class Narrator final : public engine::Observer {
   observe::Log& log_;
   std::set<std::string, std::less<>> ignores_gangs_;  // profiles of which it was said
   std::array<std::size_t, static_cast<std::size_t>(observe::ApiCall::kCount)> unanswered_{};
-  bool forbidden_ = false;                            // an answer is being told that says so
+  bool forbidden_ = false;  // an answer is being told that says so
   // The first that the present call of the engine brought about: what it is counted for.
   std::optional<framework::EventKind> event_;
   bool gang_ = false;  // the present call of the engine decided about one

@@ -52,7 +52,7 @@ class NodeDocuments {
   std::map<std::string, Known> known_;  // by name
   std::string version_;                 // empty: everything must be told
   bool telling_all_ = false, synced_ = false;
-  bool paging_ = false;  // the newest attempt to be told everything is by pages
+  bool paging_ = false;      // the newest attempt to be told everything is by pages
   std::uint64_t round_ = 0;  // of telling everything
   std::vector<std::function<void()>> when_synced_;
   net::Backoff backoff_{Duration::Milliseconds(200), Duration::Seconds(30)};

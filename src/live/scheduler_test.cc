@@ -24,8 +24,7 @@ using ::testing::HasSubstr;
 
 constexpr const char* kNodes = "/api/v1/nodes";
 constexpr const char* kPods = "/api/v1/pods";
-constexpr const char* kReservations =
-    "/apis/scheduling.kubenexus.io/v1alpha1/resourcereservations";
+constexpr const char* kReservations = "/apis/scheduling.kubenexus.io/v1alpha1/resourcereservations";
 
 std::string NodeJson() {
   return R"({"apiVersion":"v1","kind":"Node",
@@ -109,9 +108,8 @@ TEST_F(SchedulerTest, EventsAreReportedByTheNameOfTheProfileAndTheHost) {
   there_[kPods] = PodJson();
   Lead();
   ASSERT_TRUE(RunUntil(loop_, [this] { return !Written("/events").empty(); }));
-  EXPECT_THAT(Written("/events")[0],
-              HasSubstr(R"("reportingController":"default-scheduler",)"
-                        R"("reportingInstance":"default-scheduler-here")"));
+  EXPECT_THAT(Written("/events")[0], HasSubstr(R"("reportingController":"default-scheduler",)"
+                                               R"("reportingInstance":"default-scheduler-here")"));
 }
 
 TEST_F(SchedulerTest, ABindingInDoubtIsOutstanding) {
@@ -137,9 +135,9 @@ TEST_F(SchedulerTest, WhatCannotBeUnderstoodIsCountedAlwaysAndSaidOnce) {
   Lead();
   ASSERT_TRUE(RunUntil(loop_, [&] { return watches_.contains(kReservations); }));
   for (int version = 2; version < 5; ++version) {
-    server_.http().Write(watches_[kReservations],
-                         fmt::format("{{\"type\":\"MODIFIED\",\"object\":{}}}\n",
-                                     reservation(version)));
+    server_.http().Write(
+        watches_[kReservations],
+        fmt::format("{{\"type\":\"MODIFIED\",\"object\":{}}}\n", reservation(version)));
   }
   ASSERT_TRUE(RunUntil(loop_, [&] {
     return Value("kubenexus_refused_objects_total", {{"kind", "ResourceReservation"}}) == 4 &&

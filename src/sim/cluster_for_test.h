@@ -40,8 +40,7 @@ inline ClusterOptions GangOptionsForTest(
     auto config = framework::ReadConfiguration(
         "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
         "profiles:\n- plugins: {" +
-            plugins +
-            "}\n  pluginConfig: [{name: Coscheduling, args: {evictIncomplete: true}}]\n",
+            plugins + "}\n  pluginConfig: [{name: Coscheduling, args: {evictIncomplete: true}}]\n",
         "gangs");
     KNX_CHECK(config.ok(), "the profile can be read");
     return *framework::BuildProfiles(*config, plugins::AllPlugins());

@@ -49,9 +49,8 @@ Result<std::unique_ptr<framework::Plugin>> Coscheduling::Make(const framework::P
 }
 
 framework::EventSet Coscheduling::events() const {
-  return {EventKind::kNodeLabel,         EventKind::kNodeAdd,
-          EventKind::kNodeAllocatable,   EventKind::kNodeTaint,
-          EventKind::kAssignedPodDelete, EventKind::kAssignedPodScaleDown};
+  return {EventKind::kNodeLabel, EventKind::kNodeAdd,           EventKind::kNodeAllocatable,
+          EventKind::kNodeTaint, EventKind::kAssignedPodDelete, EventKind::kAssignedPodScaleDown};
 }
 
 namespace {
