@@ -11,6 +11,7 @@
 namespace knx::engine {
 
 namespace names = k8s::names;
+using cluster::GangId;
 using cluster::NodeRow;
 using cluster::PodId;
 
@@ -105,10 +106,13 @@ void Core::TakeBack(PodId victim, PodId preemptor, std::string_view plugin, Time
 }
 
 // They may not fit any more once the more important pod is there; they had better look elsewhere.
+// Who comes with it was planned beside it.
 void Core::ClearLowerNominations(PodId preemptor, NodeRow row, Time now) {
+  const GangId gang = GangOf(preemptor);
   const std::vector<PodId> nominated(state_.nominated(row).begin(), state_.nominated(row).end());
   for (const PodId other : nominated) {
     if (state_.pod(other).priority >= state_.pod(preemptor).priority) continue;
+    if (gang.valid() && GangOf(other) == gang) continue;
     state_.ClearNomination(other);
     Emit(ClearNomination{RefTo(other)});
     TellNominationGone(other, row, now);
@@ -203,7 +207,7 @@ void Core::NoteGoing(const std::string& uid, std::optional<Evictions::PlanId> an
     const PodId waits = evictions_.at(plan).pod;
     if (waits.valid() && evictions_.AllGoing(plan)) {
       state_.SetMakingRoom(waits, false);
-      SettleGang(GangOf(waits), now);
+      SettleGang(state_.gang_of(waits), now);
     }
     if (plan != answered && evictions_.IsOver(plan)) EndPlan(plan, now);
   }
