@@ -62,12 +62,14 @@ void GangTable::SettleDemand(GangId id, std::int32_t more_in_roles) {
 GangId GangTable::Join(const GangKey& key, PodId pod, Time begun) {
   const auto [known, fresh] = by_name_.try_emplace(key);
   if (fresh) {
-    if (free_.empty()) {
+    // Not the one that became free last: who has not yet heard of its end would take the new gang
+    // for the old one.
+    if (free_.size() < 2) {
       known->second = GangId{static_cast<std::uint32_t>(gangs_.size())};
       gangs_.emplace_back();
     } else {
-      known->second = free_.back();
-      free_.pop_back();
+      known->second = free_.front();
+      free_.pop_front();
     }
     Gang& made = gangs_[known->second.index];
     made.namespace_ = key.namespace_;
@@ -185,7 +187,7 @@ GangDemand GangTable::DemandByObject(const Gang& gang) const {
 }
 
 std::size_t GangTable::bytes() const {
-  std::size_t total = gangs_.size() * sizeof(Gang) + free_.capacity() * sizeof(GangId);
+  std::size_t total = gangs_.size() * sizeof(Gang) + free_.size() * sizeof(GangId);
   for (const Gang& gang : gangs_) {
     total += gang.members.capacity() * sizeof(PodId) + gang.name.size();
   }

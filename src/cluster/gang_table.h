@@ -135,7 +135,7 @@ class GangTable {
 
   std::deque<Gang> gangs_;
   std::uint64_t changes_ = 0;
-  std::vector<GangId> free_;
+  std::deque<GangId> free_;  // the first to be used again in front
   std::map<GangKey, GangId> by_name_;
   std::map<GangKey, GangDemand> objects_;  // their groups, and what each wants
   std::map<GangKey, std::vector<k8s::SubGroupPolicy>> policies_;  // of those that have any

@@ -47,6 +47,16 @@ TEST(GangTable, AnObjectMayComeBeforeItsPodsOrAfterThemAndMayGo) {
   EXPECT_EQ(table.Get(early).minimum, 3);
 }
 
+TEST(GangTable, AGangIsNotTakenForTheOneThatEndedJustBefore) {
+  GangTable table;
+  const GangId first = table.Join(PodGroupNamed("first"), PodId{1});
+  table.Leave(first, PodId{1});
+  const GangId second = table.Join(PodGroupNamed("second"), PodId{1});
+  EXPECT_NE(second, first);
+  table.Leave(second, PodId{1});
+  EXPECT_EQ(table.Join(PodGroupNamed("third"), PodId{1}), first) << "in the end it is used again";
+}
+
 TEST(GangTable, MinimumsStayWithinWhatCanBeCounted) {
   GangTable table;
   const GangId id = table.Join(PodGroupNamed("g"), PodId{1});
