@@ -189,9 +189,13 @@ void Core::PlanAgain(std::uint64_t number, const LostPlace& lost, Time now) {
 
 void Core::JoinOthers(PodId id, Time now) {
   const auto flight = flights_.find(id);
-  const bool alone = flight != flights_.end() && flight->second.departure == 0 &&
-                     flight->second.step != FlightStep::kBind;
-  if (!alone || !GangOf(id).valid()) return;
+  if (flight == flights_.end() || flight->second.step == FlightStep::kBind) return;
+  if (const Departure* const left = departures_.Find(flight->second.departure)) {
+    // Those with whom it set out start without it, and its others not before it has a new place.
+    if (left->gang != GangOf(id)) CancelDeparture(flight->second.departure, now);
+    return;
+  }
+  if (!GangOf(id).valid()) return;
   GiveBackRoom(id, now);
   queue_.PutBack(id, now);
 }
