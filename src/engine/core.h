@@ -94,9 +94,7 @@ class Core {
   // Pods that are on their way and wait for something to become of a claim.
   void RecheckUsersOf(const k8s::PersistentVolumeClaim& claim, Time now);
   void Tell(framework::ClusterEvent event, Time now);
-  void Note(framework::EventKind kind) const {
-    if (options_.observer != nullptr) options_.observer->OnEvent(kind);
-  }
+  void Note(framework::EventKind kind) const;
   // The pod is bound, as the API server says: is that too much for its node?
   void NoteOvercommit(PodId id) const;
   // Somebody else put a pod on the node: ours on the way there may have no room any more.
@@ -164,6 +162,10 @@ class Core {
   // Some of it have a place, and fewer than its minimum.
   [[nodiscard]] bool IsIncomplete(GangId id) const;
   [[nodiscard]] bool IsOnItsWay(GangId id, PodId member) const;
+  // So many of it have a place, or have done their work, and are enough; 0: they are not.
+  [[nodiscard]] std::size_t EnoughOf(GangId id) const;
+  // What it asks for may have become more, of which so many were enough before.
+  void NoteGrown(GangId id, std::size_t were_enough, Time now);
   // The grace of a gang that is found incomplete has begun before us.
   void OnListed(Time now);
   [[nodiscard]] framework::GangArgs GangArgsOf(const cluster::Gang& gang) const;
@@ -180,9 +182,7 @@ class Core {
   // Who stands for it, and what is to be said, after anything changed.
   void SettleGang(GangId id, Time now);
   // Something has changed from which that follows: it is settled before anybody can see it.
-  void Touch(GangId id) {
-    if (id.valid()) touched_.insert(id);
-  }
+  void Touch(GangId id);
   void SettleTouched(Time now);
   void Promote(WaitingGang& waiting, Time now);
   void DecideGang(PodId id, GangId gang, Time now);

@@ -96,6 +96,10 @@ void Core::SettleDriver(GangId id, Time now) {
   TellMayGo(driver->pod, now);
 }
 
+void Core::Touch(GangId id) {
+  if (id.valid()) touched_.insert(id);
+}
+
 void Core::TellMayGo(PodId id, Time now) {
   framework::ClusterEvent event;
   event.kind = framework::EventKind::kAssignedPodDelete;

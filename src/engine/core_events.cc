@@ -4,6 +4,7 @@
 #include "base/shortened.h"
 #include "cluster/overcommit.h"
 #include "engine/core.h"
+#include "engine/importance.h"
 #include "k8s/drivers.h"
 #include "k8s/names.h"
 
@@ -69,6 +70,10 @@ void Core::OnNode(const k8s::Node& node, Time now) {
     event.kind = kind;
     Tell(event, now);
   }
+}
+
+void Core::Note(EventKind kind) const {
+  if (options_.observer != nullptr) options_.observer->OnEvent(kind);
 }
 
 void Core::OnNodeDeleted(const std::string& name, Time now) {
@@ -267,11 +272,22 @@ void Core::OnNewPod(const k8s::Pod& pod, Time now) {
   if (ignored && options_.observer != nullptr) options_.observer->OnGangIgnored(state_, id);
 }
 
+namespace {
+
+bool MakeRoomForGangs(const std::vector<framework::Profile>& profiles) {
+  return std::any_of(profiles.begin(), profiles.end(),
+                     [](const auto& profile) { return profile.gang_preemption.has_value(); });
+}
+
+}  // namespace
+
 void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
   const Departed before = Remember(id);
   const bool was_ours = IsOurs(id);
   const bool was_assigned = before.node.valid() && !state_.pod(id).assumed;
   const cluster::GangId gang = state_.gang_of(id);
+  const std::size_t were_enough = EnoughOf(gang);
+  const bool stayed = was_assigned && MakeRoomForGangs(profiles_) && IsToStay(state_, id);
   state_.Hold(before.pod_class, before.kin);
   const cluster::PodChange change = state_.UpdatePod(id, pod);
   if (change.gang || change.terminating ||
@@ -285,6 +301,7 @@ void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
   if (change.terminating) GoesInAMoment(id, now) ? OnLastMoment(id, now) : OnLeaving(id, now);
   if (was_assigned) {
     OnAssignedPodChanged(id, change, before, now);
+    if (stayed && !IsToStay(state_, id)) TellMayGo(id, now);
   } else if (state_.pod(id).node.valid() && !state_.pod(id).assumed) {
     OnBoundOutside(id, before, now);
   } else if (was_ours) {
@@ -292,6 +309,7 @@ void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
   }
   if (change.gang) {
     ForgetMember(gang, id, now);
+    NoteGrown(gang, were_enough, now);
     JoinOthers(id, now);
     queue_.AskGateAgain(id, now);
   }

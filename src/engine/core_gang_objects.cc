@@ -16,16 +16,32 @@ using cluster::GangId;
 using cluster::PodId;
 
 void Core::OnGangObject(const k8s::Object& object, bool there, Time now) {
-  std::vector<std::pair<GangId, cluster::GangDemand>> before;
+  struct Before {
+    GangId id;
+    cluster::GangDemand demand;
+    cluster::GangTerms terms;
+    Duration grace;
+    std::size_t enough = 0;
+  };
+  std::vector<Before> all;
   for (const GangId id : state_.GangsOf(object)) {
     const cluster::Gang& gang = state_.gangs().Get(id);
-    before.emplace_back(id, gang.demand());
+    all.push_back({id, gang.demand(), gang.terms, GangArgsOf(gang).grace, EnoughOf(id)});
   }
   there ? state_.UpsertObject(object) : state_.RemoveObject(object);
   NoteGroupObject(object, there, now);
-  for (const auto& [id, demand] : before) {
-    if (state_.gangs().Get(id).demand() == demand) continue;
-    OnDemandChanged(id, demand.together(), now);
+  for (const Before& before : all) {
+    const cluster::Gang& gang = state_.gangs().Get(before.id);
+    if (gang.terms != before.terms) {
+      gangs_.ExtendGrace(before.id, GangArgsOf(gang).grace - before.grace);
+      // Some may be evicted now that could not be without the others.
+      for (const PodId member : std::vector<PodId>(gang.members)) {
+        if (state_.pod(member).node.valid()) TellMayGo(member, now);
+      }
+    }
+    if (gang.demand() == before.demand) continue;
+    OnDemandChanged(before.id, before.demand.together(), now);
+    NoteGrown(before.id, before.enough, now);
   }
 }
 

@@ -56,6 +56,10 @@ void Core::NoteMember(PodId id, Time now) {
   GangBook::SetReady(waiting, id, true);
   const bool joined = waiting.ready.size() > others;
   NoteConflictsIn(gang, waiting);
+  // Somebody who waits takes nothing from those who have a place, but may want more to have one.
+  if (joined && !waiting.incomplete && IsIncomplete(gang)) {
+    waiting.were_enough = state_.gangs().Get(gang).placed + state_.gangs().Get(gang).finished;
+  }
   SettleGang(gang, now);
   if (joined) TryAgainWith(gang, now);
 }
@@ -375,73 +379,6 @@ void Core::TellGang(GangId id, GangOutcome outcome, std::size_t pods, Duration w
 void Core::TellGangAttempt(PodId id, GangResult result) const {
   if (options_.observer == nullptr) return;
   options_.observer->OnGangAttempt(state_, {.pod = id, .result = result, .began = decided_at_});
-}
-
-// ---- saying what is missing ----
-
-void Core::PlanReports(GangId id, WaitingGang& waiting, bool missing, Time now) {
-  const framework::GangArgs args = GangArgsOf(state_.gangs().Get(id));
-  if (missing) gangs_.SetTellReport(id, std::nullopt);  // it waits for something else now
-  if (!missing || waiting.ready.empty()) {
-    gangs_.SetMissingReport(id, std::nullopt);
-    waiting.said_missing = 0;
-  } else if (!waiting.missing_report && waiting.said_missing != waiting.ready.size()) {
-    gangs_.SetMissingReport(id, now + args.straggler_wait);
-  }
-  if (waiting.found_alone && !waiting.ready.empty()) {
-    waiting.found_alone = waiting.said_incomplete = false;
-  }
-  if (IsIncomplete(id)) {
-    gangs_.BeginGrace(id, now + args.grace);
-  } else {
-    gangs_.SuspendGrace(id, state_.gangs().Get(id).members,
-                        [&](PodId pod) { return IsOnItsWay(id, pod); });
-  }
-}
-
-void Core::MakeReports(Time now) {
-  while (const auto due = gangs_.PopReport(now)) {
-    WaitingGang& waiting = *gangs_.Find(due->gang);
-    if (due->missing) {
-      waiting.said_missing = waiting.ready.size();
-      TellGang(due->gang, GangOutcome::kMembersMissing, waiting.ready.size(), now - waiting.since);
-      const std::string message = WhatIsMissing(state_, due->gang, waiting);
-      const std::vector<PodId> members = waiting.ready;
-      for (const PodId member : members) {
-        ReportIfNew(member, names::kReasonWaitingForGang, message, now);
-      }
-    }
-    if (due->tell) {
-      waiting.told_at = now;
-      const std::vector<PodId> members = waiting.ready;
-      for (const PodId member : members) {
-        ReportIfNew(member, waiting.untold_reason, waiting.untold, now);
-      }
-    }
-    if (due->incomplete) ReportIncomplete(due->gang, waiting, now);
-    if (due->retry && waiting.stands.valid()) queue_.Activate(waiting.stands, now);
-  }
-}
-
-void Core::ReportIncomplete(GangId id, WaitingGang& waiting, Time now) {
-  waiting.said_incomplete = true;
-  const cluster::Gang& gang = state_.gangs().Get(id);
-  TellGang(id, GangOutcome::kIncomplete, gang.placed, now - waiting.since);
-  const std::string message = fmt::format("pod group {} is incomplete: {} of {} pods have a place",
-                                          GangName(state_, id), gang.placed, gang.minimum);
-  for (const PodId member : gang.members) {
-    const framework::GangEntry* const plugin = judge_.GangPluginOf(member);
-    const cluster::Pod& pod = state_.pod(member);
-    if (!pod.node.valid() || pod.leaves() || plugin == nullptr) continue;
-    EmitEvent(member, true, names::kEventGangIncomplete, names::kActionScheduling, message);
-    const framework::GangArgs& args = plugin->plugin->gang_args();
-    if (!args.evict_incomplete || waiting.found_alone || flights_.contains(member)) continue;
-    Emit(EvictPod{RefTo(member), std::nullopt, std::string(names::kEventGangIncomplete), message});
-    // Who is still there then is asked again; without a grace not at once, for nothing has
-    // happened.
-    constexpr Duration kMoment = Duration::Seconds(1);
-    gangs_.SetIncompleteReport(id, now + std::max(GangArgsOf(gang).grace, kMoment));
-  }
 }
 
 // ---- care ----

@@ -48,6 +48,19 @@ std::string MissingInSubGroups(const cluster::State& state, const cluster::Gang&
   return text;
 }
 
+std::string MoreOfRoles(const std::map<std::string_view, std::size_t>& roles) {
+  std::string text;
+  std::size_t named = 0;
+  for (const auto& [role, wanted] : roles) {
+    if (++named > kMostPartsNamed) break;
+    text += fmt::format(", {} more of role {}", wanted, Shortened(role, kLongestValue));
+  }
+  if (named > kMostPartsNamed) {
+    text += fmt::format(", and of {} other roles", roles.size() - kMostPartsNamed);
+  }
+  return text;
+}
+
 // How many more have to get a place at once, at the least.
 std::size_t LeastMissing(const cluster::State& state, const cluster::Gang& gang) {
   const auto minimum = static_cast<std::size_t>(gang.minimum);
@@ -71,21 +84,24 @@ std::string WhatIsMissing(const cluster::State& state, GangId id, const WaitingG
                        cluster::ObjectOf(gang.source));
   }
   const std::size_t done = gang.placed + gang.finished;
-  std::string missing =
+  const std::string missing =
       fmt::format("waiting for pod group {}: it has {}, needs at least {}", GangName(state, id),
                   FormatCount(done + waiting.ready.size(), "pod", "pods"),
                   std::max<std::size_t>(done + LeastMissing(state, gang),
                                         static_cast<std::size_t>(gang.minimum)));
-  std::size_t named = 0;
-  const auto in_roles = MissingInRoles(state, gang, waiting.ready);
-  for (const auto& [role, wanted] : in_roles) {
-    if (++named > kMostPartsNamed) break;
-    missing += fmt::format(", {} more of role {}", wanted, Shortened(role, kLongestValue));
-  }
-  if (named > kMostPartsNamed) {
-    missing += fmt::format(", and of {} other roles", in_roles.size() - kMostPartsNamed);
-  }
-  return missing + MissingInSubGroups(state, gang, waiting) + waiting.also;
+  return missing + MoreOfRoles(MissingInRoles(state, gang, waiting.ready)) +
+         MissingInSubGroups(state, gang, waiting) + waiting.also;
+}
+
+std::string WhoHasAPlace(const cluster::State& state, GangId id) {
+  const cluster::Gang& gang = state.gangs().Get(id);
+  const auto minimum = static_cast<std::size_t>(gang.minimum);
+  // Enough in all may be too few of a role, or for whole sub-groups.
+  const std::string places = gang.placed < minimum
+                                 ? fmt::format("{} of {} pods have a place", gang.placed, minimum)
+                                 : fmt::format("{} have a place, and are not enough",
+                                               FormatCount(gang.placed, "pod", "pods"));
+  return places + MoreOfRoles(MissingInRoles(state, gang)) + MissingInSubGroups(state, gang, {});
 }
 
 std::size_t GangBook::NeededBy(const cluster::State& state, GangId id) const {
@@ -167,6 +183,13 @@ void GangBook::BeginGrace(GangId id, Time whole_grace_end) {
   if (!gang.incomplete_report && !gang.said_incomplete) SetIncompleteReport(id, end);
 }
 
+void GangBook::ExtendGrace(GangId id, Duration by) {
+  WaitingGang* const gang = Find(id);
+  if (gang == nullptr) return;
+  if (gang->grace_end) gang->grace_end = *gang->grace_end + by;
+  if (gang->incomplete_report) SetIncompleteReport(id, *gang->incomplete_report + by);
+}
+
 void GangBook::SuspendGrace(GangId id, const std::vector<PodId>& members,
                             const std::function<bool(PodId)>& is_on_its_way) {
   WaitingGang& gang = gangs_.at(id);
@@ -194,6 +217,7 @@ void GangBook::NoteBound(GangId id, PodId pod) {
 void GangBook::EndGrace(WaitingGang& gang) {
   gang.grace_end.reset();
   gang.found_alone = gang.said_incomplete = false;
+  gang.were_enough = 0;
 }
 
 void GangBook::SetTellReport(GangId id, std::optional<Time> when) {

@@ -43,6 +43,9 @@ struct WaitingGang {
   // Some ran when we came, for longer than the grace, and nobody else of it was there, waiting or
   // leaving: who is missed may have done its work and be gone. They are not asked to go.
   bool found_alone = false;
+  // So many had a place, and were enough, when more were asked for: as long as as many have one
+  // nobody is asked to go. 0: they were too few, as far as is known, or lost somebody since.
+  std::size_t were_enough = 0;
   std::optional<Time> evicted_at;   // others, to make room for it
   std::optional<Time> retry_at;     // may evict others then
   std::optional<Time> told_at;      // all members last said why it does not fit
@@ -62,6 +65,8 @@ struct GangRefusal {
 
 // "default/train", for people: a name of any length is shortened.
 std::string GangName(const cluster::State& state, cluster::GangId id);
+// Of a gang of which too few have a place, in words.
+std::string WhoHasAPlace(const cluster::State& state, cluster::GangId id);
 // Of a gang with too few members, in words.
 std::string WhatIsMissing(const cluster::State& state, cluster::GangId id,
                           const WaitingGang& waiting);
@@ -92,6 +97,8 @@ class GangBook {
   void SetTellReport(cluster::GangId id, std::optional<Time> when);
   // Too few of it have a place: it is said when the grace ends, of which it has used nothing yet.
   void BeginGrace(cluster::GangId id, Time whole_grace_end);
+  // It gets as much more, or less.
+  void ExtendGrace(cluster::GangId id, Duration by);
   // Enough have a place. Some of them may be on their way to it, and may have to come back.
   void SuspendGrace(cluster::GangId id, const std::vector<cluster::PodId>& members,
                     const std::function<bool(cluster::PodId)>& is_on_its_way);

@@ -109,5 +109,22 @@ TEST_F(GangGrace, IsForgottenWithWhoWasOnItsWay) {
   EXPECT_THAT(harness_.notes(), Not(Contains(HasSubstr("incomplete"))));
 }
 
+// Enough in all, and too few of a role.
+TEST_F(GangGrace, SaysWhichRoleIsMissing) {
+  const std::string ours = "pod-group.scheduling.kubenexus.io/";
+  const auto member = [&](const std::string& name, const std::string& role) {
+    return Member(name).Label(ours + "role", role).Label(ours + "role-min-available", "1");
+  };
+  for (const char* name : {"w0", "w1", "w2"}) harness_.Pod(member(name, "worker"));
+  harness_.Pod(member("ps", "ps"));
+  harness_.ScheduleAndBind();
+  harness_.Pod(member("next", "ps").Gate("example.com/not-yet"));
+  harness_.PodGone("ps");
+  harness_.Pass(Duration::Seconds(61));
+  EXPECT_THAT(harness_.notes(), Contains("PodGroupIncomplete: pod group default/train is "
+                                         "incomplete: 3 pods have a place, and are not enough, 1 "
+                                         "more of role ps"));
+}
+
 }  // namespace
 }  // namespace knx::engine
