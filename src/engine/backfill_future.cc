@@ -90,8 +90,11 @@ bool Backfill::TakePlaces(const Promise& promise) {
 
 bool Backfill::Agree(const Turn& turn) {
   const auto mark = state_.Mark();
+  // As if it had not been planned: it is planned once more, where and when it may turn out to be.
   for (const auto& [pod, row] : turn.places) {
-    if (state_.pod(pod).node.valid()) state_.Displace(pod);
+    if (!state_.pod(pod).node.valid()) continue;
+    state_.ReleaseVolumes(pod);
+    state_.Displace(pod);
   }
   std::optional<std::vector<Promise>> played = Play(turn);
   if (!played) Remake(turn);
