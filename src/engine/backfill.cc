@@ -201,7 +201,14 @@ Backfill::Places Backfill::TakePromised(const Waiter& waiter, Time now) {
   const bool all_wait =
       std::none_of(own.places.begin(), own.places.end(),
                    [this](const auto& place) { return state_.pod(place.first).node.valid(); });
-  return all_wait && TakePlaces(own) ? own.places : Places{};
+  if (!all_wait) return {};
+  const auto mark = state_.Mark();
+  const bool taken = TakePlaces(own) &&
+                     std::all_of(own.places.begin(), own.places.end(), [this](const auto& place) {
+                       return doors_.reserve(place.first, place.second);
+                     });
+  taken ? state_.Commit(mark) : state_.Rollback(mark);
+  return taken ? own.places : Places{};
 }
 
 bool Backfill::LeavesRoom(const Waiter& waiter, const Places& places, Time now) {

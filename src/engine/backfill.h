@@ -89,6 +89,8 @@ class Backfill {
     std::function<bool(const Places&)> is_own;
     // Whether the pod fits on the node as the state is.
     std::function<bool(cluster::PodId, cluster::NodeRow)> fits;
+    // Takes what the pod needs there beside its room; false: it cannot have it.
+    std::function<bool(cluster::PodId, cluster::NodeRow)> reserve;
     // As it waits at present; nullopt: it does not wait any more.
     std::function<std::optional<Waiter>(const Promise&)> find;
     // Whether it still waits.
@@ -111,7 +113,8 @@ class Backfill {
                                 std::span<const cluster::PodId> victims, Time now);
   // nullopt: it passes nobody, wherever it goes.
   [[nodiscard]] std::optional<Detour> Around(const Waiter& waiter, Time now);
-  // Takes the places that it was promised if its time has come and they are free; none otherwise.
+  // Takes the places that it was promised, with all that it needs there, if its time has come and
+  // they are free; none otherwise.
   Places TakePromised(const Waiter& waiter, Time now);
   // Whether all promises stand if it is at these places; changes nothing.
   [[nodiscard]] bool LeavesRoom(const Waiter& waiter, const Places& places, Time now);

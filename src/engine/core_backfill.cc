@@ -54,6 +54,10 @@ void Core::SwitchOnBackfill() {
            });
   };
   doors.fits = [this](PodId pod, NodeRow row) { return placer_.Fits(JudgeOf(pod), pod, row); };
+  doors.reserve = [this](PodId pod, NodeRow row) {
+    std::uint8_t by = 0;
+    return AskReserve(JudgeOf(pod), pod, row, by).ok();
+  };
   doors.find = [this](const Promise& promise) { return FindWaiter(promise.pod, promise.gang); };
   doors.waits = [this](const Promise& promise) {
     return WhoWaits(promise.pod, promise.gang).valid();
