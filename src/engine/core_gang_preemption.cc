@@ -17,11 +17,13 @@ using cluster::PodId;
 
 namespace {
 
-// Whom it evicts in vain, because it fails before it is bound, comes back and would have to go
-// again: the pause in between doubles.
+// Whom it evicts in vain, because it fails before it is bound or does not fit all the same, comes
+// back and would have to go again: the pause in between doubles.
 Duration CooldownOf(const framework::GangPreemptionEntry& plugin, const WaitingGang& waiting) {
   constexpr std::uint32_t kMostDoublings = 6;
-  const std::int64_t factor = std::int64_t{1} << std::min(waiting.failures, kMostDoublings);
+  const std::uint32_t again = waiting.evicted_at ? waiting.evicted_times - 1 : 0;
+  const std::uint32_t in_vain = std::max(waiting.failures, again);
+  const std::int64_t factor = std::int64_t{1} << std::min(in_vain, kMostDoublings);
   return plugin.plugin->gang_preemption_args().cooldown * factor;
 }
 
@@ -77,6 +79,9 @@ std::optional<Time> Core::WhenToRetry(PodId id, const WaitingGang& waiting, Time
 
 GangPreemptor Core::MakePreemptor(PodId id, GangPlanner& planner, Time now) {
   const Duration cooldown = ProfileOf(id).gang_preemption->plugin->gang_preemption_args().cooldown;
+  // Long enough to try it with others, more than once. Not longer: it may have been a moment's
+  // trouble, and others may be more important.
+  constexpr std::int64_t kPausesSpared = 4;
   return {
       state_,
       planner,
@@ -85,6 +90,8 @@ GangPreemptor Core::MakePreemptor(PodId id, GangPlanner& planner, Time now) {
            [this](PodId pod) { return backfill_ != nullptr && backfill_->times().Borrows(pod); },
        .spared = [this](PodId pod) { return !drivers_.empty() && driven_.IsForming(pod); },
        .expected_back = [this, id](PodId pod) { return driven_.IsExpectedBack(pod, id); },
+       .refuses = [this, since = now - cooldown * kPausesSpared](
+                      PodId pod) { return evictions_.WasRefused(state_.pod(pod).uid, since); },
        .gives_way = [this, cooldown,
                      now](PodId pod) { return GivesWay(state_.pod(pod), cooldown, now); },
        .may_use = [this](NodeRow row) { return placer_.MayUse(row); },

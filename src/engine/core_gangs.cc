@@ -319,7 +319,7 @@ void Core::RefuseGang(PodId id, GangId gang, const GangPlan& plan, const GangRoo
                       : others_go                ? GangResult::kMakingRoom
                                                  : GangResult::kUnschedulable);
   const auto shares = Shares(room);
-  if (!shares.empty()) waiting.evicted_at = now;
+  if (!shares.empty()) GangBook::NoteEvictions(waiting, now);
   gangs_.SetRetry(gang, room.places.empty() ? WhenToRetry(id, waiting, now) : std::nullopt);
   for (const auto& [member, share] : shares) AnnouncePlan(member, share, now);
   FailedAttempt attempt = plan.refusal.attempt;

@@ -151,7 +151,10 @@ void Core::OnEvictionFinished(const ActionFinished& finished, Time now) {
   if (!evicted.valid() || (goes && !GoesInAMoment(evicted, now))) {
     NoteGoing(victim.uid, id, now);
   }
-  if (finished.failure) SpareThose(std::vector<PodRef>(plan.victims), now);
+  if (finished.failure) {
+    evictions_.NoteRefusal(victim.uid, now);
+    SpareThose(std::vector<PodRef>(plan.victims), now);
+  }
   SendEvictions(id, now);
   if (!evictions_.IsAnswered(id)) return;
   // An API server that refuses is not asked again at once.

@@ -107,6 +107,20 @@ std::vector<PodRef> Evictions::VictimsFor(cluster::PodId pod) const {
   return found == by_pod_.end() ? std::vector<PodRef>() : plans_.at(found->second).victims;
 }
 
+void Evictions::NoteRefusal(const std::string& uid, Time now) {
+  constexpr std::size_t kRemembered = 256;
+  refused_[uid] = now;
+  if (refused_.size() <= kRemembered) return;
+  refused_.erase(
+      std::min_element(refused_.begin(), refused_.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; }));
+}
+
+bool Evictions::WasRefused(const std::string& uid, Time since) const {
+  const auto found = refused_.find(uid);
+  return found != refused_.end() && found->second > since;
+}
+
 std::optional<Evictions::PlanId> Evictions::PlanFor(cluster::PodId pod) const {
   const auto found = by_pod_.find(pod);
   if (found == by_pod_.end()) return std::nullopt;

@@ -73,6 +73,10 @@ class Evictions {
   [[nodiscard]] bool Evicts(const std::string& uid) const;
   // Whom the plan for a pod evicts; nobody if there is none.
   [[nodiscard]] std::vector<PodRef> VictimsFor(cluster::PodId pod) const;
+  // The pod could not be evicted.
+  void NoteRefusal(const std::string& uid, Time now);
+  // Whether it could not be, after that time; of many only the last are known.
+  [[nodiscard]] bool WasRefused(const std::string& uid, Time since) const;
   // nullopt: nobody is evicted for it.
   [[nodiscard]] std::optional<PlanId> PlanFor(cluster::PodId pod) const;
 
@@ -90,6 +94,7 @@ class Evictions {
   absl::flat_hash_map<ActionId, std::pair<PlanId, std::size_t>> awaited_;  // which of its victims
   std::set<std::pair<std::string, PlanId>> expected_;  // to go, by uid: were asked to
   std::set<std::pair<Time, PlanId>> paused_;
+  std::map<std::string, Time> refused_;  // when last, by uid
   PlanId last_plan_ = 0;
 };
 

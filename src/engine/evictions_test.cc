@@ -234,5 +234,21 @@ TEST_F(EvictionsTest, ANominationThatSomebodyElseWritesIsFollowed) {
   EXPECT_EQ(harness_.NodeOf("small"), "");
 }
 
+TEST(Refusals, AreRememberedForAsLongAsItIsAskedForAndOfManyTheLast) {
+  Evictions evictions;
+  const Time begin{};
+  const auto at = [&](int seconds) { return begin + Duration::Seconds(seconds); };
+  evictions.NoteRefusal("a", at(10));
+  EXPECT_TRUE(evictions.WasRefused("a", at(9)));
+  EXPECT_FALSE(evictions.WasRefused("a", at(10))) << "too long ago";
+  EXPECT_FALSE(evictions.WasRefused("b", at(0)));
+  evictions.NoteRefusal("b", at(11));
+  evictions.NoteRefusal("a", at(12));
+  EXPECT_TRUE(evictions.WasRefused("a", at(11))) << "the last time counts";
+  for (int i = 0; i < 255; ++i) evictions.NoteRefusal("other-" + std::to_string(i), at(20));
+  EXPECT_TRUE(evictions.WasRefused("a", at(0)));
+  EXPECT_FALSE(evictions.WasRefused("b", at(0))) << "its time was the first";
+}
+
 }  // namespace
 }  // namespace knx::engine

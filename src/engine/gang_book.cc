@@ -155,6 +155,11 @@ void GangBook::SetAlso(WaitingGang& gang, std::string also) {
   gang.said_missing = 0;
 }
 
+void GangBook::NoteEvictions(WaitingGang& gang, Time now) {
+  gang.evicted_times = gang.evicted_at ? gang.evicted_times + 1 : 1;
+  gang.evicted_at = now;
+}
+
 void GangBook::SetReady(WaitingGang& gang, PodId pod, bool ready) {
   const auto it = std::find(gang.ready.begin(), gang.ready.end(), pod);
   if ((it != gang.ready.end()) == ready) return;

@@ -46,7 +46,8 @@ struct WaitingGang {
   // So many had a place, and were enough, when more were asked for: as long as as many have one
   // nobody is asked to go. 0: they were too few, as far as is known, or lost somebody since.
   std::size_t were_enough = 0;
-  std::optional<Time> evicted_at;   // others, to make room for it
+  std::optional<Time> evicted_at;   // others, to make room for it, since it last started
+  std::uint32_t evicted_times = 0;  // so often by then
   std::optional<Time> retry_at;     // may evict others then
   std::optional<Time> told_at;      // all members last said why it does not fit
   std::size_t told_needed = 0;      // so many places were needed then
@@ -83,6 +84,8 @@ class GangBook {
 
   static void SetReady(WaitingGang& gang, cluster::PodId pod, bool ready);
   static void SetAlso(WaitingGang& gang, std::string also);
+  // Others are evicted for it.
+  static void NoteEvictions(WaitingGang& gang, Time now);
 
   // How many more members have to get a place at once, at the least. Remembered, as long as nothing
   // changes that makes a difference: many are asked about again with every event of a member.

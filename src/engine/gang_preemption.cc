@@ -302,7 +302,9 @@ void GangPreemptor::SortUnits() {
   budgets.CountAnnounced();
   std::set<GangId> violated;
   for (Unit& unit : units_) {
-    for (const auto& [pod, row] : unit.pods) unit.violates |= budgets.Violates(pod);
+    for (const auto& [pod, row] : unit.pods) {
+      unit.violates |= budgets.Violates(pod) || outside_.refuses(pod);
+    }
     // What a gang has above its minimum goes before the rest of it, always.
     unit.violates |= unit.gang.valid() && violated.contains(unit.gang);
     if (unit.violates && unit.gang.valid()) violated.insert(unit.gang);
@@ -416,7 +418,7 @@ Harm GangPreemptor::HarmOf(std::span<const Unit* const> gone) const {
     harm.tier = std::max(harm.tier, unit->tier);
     harm.pods += unit->pods.size();
     for (const auto& [pod, row] : unit->pods) {
-      if (budgets.Violates(pod)) ++harm.violations;
+      if (budgets.Violates(pod) || outside_.refuses(pod)) ++harm.violations;
       const Time start = StartOf(state_.pod(pod));
       if (start < outside_.now) harm.lost += (outside_.now - start).ns / Duration::Seconds(1).ns;
     }

@@ -26,7 +26,7 @@ namespace knx::engine {
 
 // What room costs. Of two the lesser is better, compared in the order in which it stands here.
 struct Harm {
-  std::size_t violations = 0;  // victims that disruption budgets protect
+  std::size_t violations = 0;  // victims that disruption budgets protect, or that refuse to go
   std::size_t gangs_broken = 0;
   std::int32_t priority = INT32_MIN;          // the highest of the victims
   bool works = false;                         // one of them does not fill gaps
@@ -54,6 +54,8 @@ class GangPreemptor {
     std::function<bool(cluster::PodId)> spared;
     // Whether the end of the pod is of no use, because its room is kept for it.
     std::function<bool(cluster::PodId)> expected_back;
+    // Whether the pod could not be evicted lately. It goes only where there is no other way.
+    std::function<bool(cluster::PodId)> refuses;
     // Whether the pod leaves for others already: its room is as good as free.
     std::function<bool(cluster::PodId)> gives_way;
     // Whether anybody's end on the node is of use.
@@ -88,7 +90,7 @@ class GangPreemptor {
   struct Unit {
     std::vector<std::pair<cluster::PodId, cluster::NodeRow>> pods;
     cluster::GangId gang;   // that they belong to, if any
-    bool violates = false;  // a disruption budget
+    bool violates = false;  // a disruption budget, or one of them refuses to go
     bool breaks = false;    // a gang has less than its minimum then
     // Of the gang, if any; and whether nobody is left of it then, who else of it goes before.
     std::string_view sub_group = {};

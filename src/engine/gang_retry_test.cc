@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/gang_book.h"
 #include "engine/testing/harness.h"
 
 namespace knx::engine {
@@ -181,6 +182,18 @@ TEST_F(GangRetry, AfterAMinuteAllSayWhatOneOfThemSaysAlready) {
   for (const char* const name : {"m0", "m1", "m2"}) {
     EXPECT_THAT(Condition(name), HasSubstr("2 fit"));
   }
+}
+
+TEST(GangEvictions, AreCountedAnewOnceTheGangHasStarted) {
+  WaitingGang gang;
+  GangBook::NoteEvictions(gang, Time{});
+  EXPECT_EQ(gang.evicted_times, 1U);
+  GangBook::NoteEvictions(gang, Time{} + Duration::Seconds(30));
+  EXPECT_EQ(gang.evicted_times, 2U);
+  EXPECT_EQ(gang.evicted_at, Time{} + Duration::Seconds(30));
+  gang.evicted_at.reset();  // as when it starts
+  GangBook::NoteEvictions(gang, Time{} + Duration::Seconds(90));
+  EXPECT_EQ(gang.evicted_times, 1U);
 }
 
 }  // namespace
