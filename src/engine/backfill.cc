@@ -387,8 +387,10 @@ std::vector<PodId> Backfill::ForgetNode(NodeRow row) {
   Drop([&](const Promise& promise) {
     const bool is_there = std::any_of(promise.places.begin(), promise.places.end(),
                                       [&](const auto& place) { return place.second == row; });
-    if (is_there) owners.push_back(promise.pod);
-    return is_there;
+    if (!is_there) return false;
+    // Another may stand for the gang by now.
+    if (const std::optional<Waiter> owner = doors_.find(promise)) owners.push_back(owner->pod);
+    return true;
   });
   return owners;
 }
