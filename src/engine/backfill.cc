@@ -17,6 +17,10 @@ namespace {
 // And who was named as late is tried by then.
 constexpr Duration kNamedAgain = Duration::Seconds(60);
 
+// So often one who is held back is let try again within a moment.
+constexpr std::uint32_t kTriesInAMoment = 8;
+constexpr Duration kMoment = Duration::Seconds(1);
+
 bool Touches(const Backfill::Places& places, const Promise& promise) {
   return std::any_of(places.begin(), places.end(), [&](const auto& place) {
     return std::any_of(promise.places.begin(), promise.places.end(),
@@ -339,6 +343,7 @@ std::optional<Promise> Backfill::Start(const Waiter& waiter, Passing passing, Ti
   for (const PodId member : waiter.members) {
     times_.NotePlaced(member, passing == Passing::kInTime, now);
     held_.erase(member);
+    tries_.erase(member);
   }
   const auto own = PromiseTo(waiter);
   if (own == promises_.end()) return std::nullopt;
@@ -357,20 +362,33 @@ void Backfill::DropGone(const Waiter* but) {
   });
 }
 
-std::vector<PodId> Backfill::TakeReleased() {
+std::vector<PodId> Backfill::TakeReleased(Time now) {
   if (held_.empty()) {
     moved_ = false;
     return {};
   }
   DropGone();
   if (!std::exchange(moved_, false)) return {};
-  const std::set<PodId> released = std::exchange(held_, {});
-  return {released.begin(), released.end()};
+  std::vector<PodId> released;
+  std::erase_if(held_, [&](PodId pod) {
+    Tries& tries = tries_[pod];
+    if (tries.since + kMoment <= now) tries = {now};
+    if (tries.count == kTriesInAMoment) {
+      release_ = std::min(release_, tries.since + kMoment);
+      moved_ = true;
+      return false;
+    }
+    ++tries.count;
+    released.push_back(pod);
+    return true;
+  });
+  return released;
 }
 
 void Backfill::Forget(PodId pod) {
   times_.Forget(pod);
   held_.erase(pod);
+  tries_.erase(pod);
   // A gang that has lost a member is promised a start anew.
   Drop([&](const Promise& promise) {
     return std::any_of(promise.places.begin(), promise.places.end(),
@@ -404,13 +422,14 @@ Time Backfill::NextStart() const {
 }
 
 Time Backfill::NextWake() const {
-  Time wake = kNever;
+  Time wake = release_;
   for (const Promise& promise : promises_) wake = std::min(wake, promise.wake);
   return wake;
 }
 
 std::vector<PodId> Backfill::TakeLate(Time now) {
   DropGone();
+  if (release_ <= now) release_ = kNever;
   std::vector<PodId> late;
   for (Promise& promise : promises_) {
     if (promise.wake > now) continue;
@@ -421,7 +440,8 @@ std::vector<PodId> Backfill::TakeLate(Time now) {
 }
 
 std::size_t Backfill::bytes() const {
-  return times_.bytes() + promises_.capacity() * sizeof(Promise);
+  return times_.bytes() + promises_.capacity() * sizeof(Promise) +
+         tries_.size() * sizeof(decltype(tries_)::value_type);
 }
 
 }  // namespace knx::engine

@@ -21,6 +21,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -125,8 +126,9 @@ class Backfill {
   void NoteHeld(const Waiter& waiter) { held_.insert(waiter.pod); }
   [[nodiscard]] bool IsHeld(cluster::PodId pod) const { return held_.contains(pod); }
   [[nodiscard]] bool HoldsSomebody() const { return !held_.empty(); }
-  // Those who were held back, once a promise has moved or gone: it may be their turn now.
-  std::vector<cluster::PodId> TakeReleased();
+  // Those who were held back, once a promise has moved or gone: it may be their turn now. Where
+  // promises move with every try, who has been tried often waits for a moment.
+  std::vector<cluster::PodId> TakeReleased(Time now);
   // It starts: the promise that it had.
   std::optional<Promise> Start(const Waiter& waiter, Passing passing, Time now);
 
@@ -138,7 +140,7 @@ class Backfill {
   void Forget(cluster::GangId gang);
   // The node goes. Gives those who were promised a place on it, and are promised nothing now.
   std::vector<cluster::PodId> ForgetNode(cluster::NodeRow row);
-  // When a start has been promised that did not come.
+  // When a start has been promised that did not come, or who was tried often may be again.
   [[nodiscard]] Time NextWake() const;
   // Whose start did not come; they are not named again for a while.
   std::vector<cluster::PodId> TakeLate(Time now);
@@ -240,6 +242,12 @@ class Backfill {
   RunTimes times_;
   std::vector<Promise> promises_;  // in the order in which they were given
   std::set<cluster::PodId> held_;
+  struct Tries {
+    Time since;
+    std::uint32_t count = 0;
+  };
+  std::map<cluster::PodId, Tries> tries_;  // of those who were held back, within a moment
+  Time release_ = kNever;
   bool moved_ = false;  // a promise has moved or gone since somebody was told of it
 };
 

@@ -311,7 +311,7 @@ void Core::RenewPromises(Time now) {
 }
 
 void Core::ReleaseHeld(Time now) {
-  for (const PodId id : backfill_->TakeReleased()) {
+  for (const PodId id : backfill_->TakeReleased(now)) {
     // Whoever has heard of something meanwhile is tried again anyway.
     if (queue_.Get(id).place == QueuePlace::kUnschedulable) queue_.Activate(id, now);
   }
