@@ -18,7 +18,8 @@ constexpr int kLongestWaitSeconds = 60;
 // More than there are watches: each has a place, even where a server, or a proxy in front of it,
 // takes one request at a time over a connection. Mostly one connection is enough for all.
 constexpr std::size_t kMostReadConnections = 32;
-// Before what was not sent is sent again: doubled each time, as where to may have gone for longer.
+// Before what was not sent, or put off, is sent again: doubled each time, as where to may have gone
+// for longer. A server that says "later" and names no time has as much to do as any other.
 constexpr Duration kFirstWait = Duration::Milliseconds(20), kLongestWait = Duration::Seconds(1);
 // Looks at credentials that are being fetched, and their number.
 constexpr Duration kWaitForCredentials = Duration::Milliseconds(100);
@@ -64,6 +65,18 @@ class WholeAnswer final : public net::ResponseSink {
   Response response_;
   bool too_long_ = false;
 };
+
+// Whether the server may have acted upon what was answered like this.
+bool MayBeDone(const Result<Response>& response, bool unsent) {
+  if (!response.ok()) return !unsent;
+  return response->ok() || response->status >= kStatusServerError;
+}
+
+// After so many attempts.
+Duration PauseAfter(int attempts) {
+  const int doublings = std::clamp(attempts - 1, 0, kMostDoublings);
+  return std::min(kFirstWait * (std::int64_t{1} << doublings), kLongestWait);
+}
 
 // How long the server asks to be left alone before the same is sent again; nullopt: it does not
 // ask.
@@ -122,6 +135,7 @@ struct ApiClient::Attempt {
   std::uint64_t generation = 0;  // of the credentials that were sent
   bool refused = false;          // with those before
   int credential_waits = 0;
+  bool may_be_done = false;  // by one that was sent
 };
 
 // Notices that a watch is not let in.
@@ -229,6 +243,7 @@ void ApiClient::SendAfter(Duration wait, const std::shared_ptr<Attempt>& attempt
 
 void ApiClient::Finish(const std::shared_ptr<Attempt>& attempt, Result<Response> response) {
   CountCall(attempt->call.urgent, -1);
+  may_be_done_ = attempt->may_be_done;
   attempt->done(std::move(response));
 }
 
@@ -280,17 +295,18 @@ void ApiClient::OnAnswer(const std::shared_ptr<Attempt>& attempt, Result<Respons
     options_.answered(attempt->call.method, response.ok() ? response->status : 0);
   }
   not_sent_because_ = !response.ok() && unsent ? response.error().message : "";
+  attempt->may_be_done |= MayBeDone(response, unsent);
+  const Duration pause = PauseAfter(attempt->count);
   std::optional<Duration> wait;
   if (response.ok()) {
-    wait = RetryAfter(*response);
+    if (const auto asked = RetryAfter(*response)) wait = std::max(*asked, pause);
     if (response->status == kStatusUnauthorized && !std::exchange(attempt->refused, true)) {
       OnRefused(attempt->generation);
       if (SendWithOthers(attempt)) return;
     }
     if (response->status == kStatusForbidden) OnForbidden(attempt->call, *response);
   } else if (unsent && net::EventLoop::Now() - attempt->began < attempt->call.timeout) {
-    wait = std::min(kFirstWait * (std::int64_t{1} << std::min(attempt->count, kMostDoublings)),
-                    kLongestWait);
+    wait = pause;
   }
   if (wait && attempt->count < attempt->call.attempts && MaySend(attempt->call)) {
     return SendAfter(*wait, attempt);

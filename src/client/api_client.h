@@ -91,8 +91,8 @@ class ApiClient {
     std::function<bool()> wanted = {};
   };
   // What the server has certainly not acted upon (no connection could be had within the call's
-  // time-out, or it asks to come back later) is sent again a few times, and after a 401 once with
-  // other credentials, if there are any; what it may have acted upon is not.
+  // time-out), or asks to be sent later, is sent again a few times, with pauses that grow, and
+  // after a 401 once with other credentials, if there are any; what it may have acted upon is not.
   using Done = std::function<void(Result<Response> response)>;
   void Send(Call call, Done done);
   // For calls of which only matters whether the server did it.
@@ -108,6 +108,10 @@ class ApiClient {
   [[nodiscard]] TroubleLog& troubles() { return troubles_; }
   // Why the last call that ended, or is about to be sent again, could not be sent; empty: it was.
   [[nodiscard]] const std::string& not_sent_because() const { return not_sent_because_; }
+  // Whether the server may have acted upon the last call that ended: one of its attempts was
+  // taken, failed on the server's side, or got no answer after it was sent. Not those that were
+  // refused, or put off (429).
+  [[nodiscard]] bool may_be_done() const { return may_be_done_; }
   // Whether the server tells everything that is there only by lists, not at the begin of a watch:
   // found out by one who watches, known to all then.
   [[nodiscard]] bool lists_by_pages() const { return options_.lists_by_pages; }
@@ -156,6 +160,7 @@ class ApiClient {
   RateLimit urgent_limit_, patient_limit_;
   TroubleLog troubles_;
   std::string not_sent_because_;
+  bool may_be_done_ = false;
   std::size_t urgent_calls_ = 0, patient_calls_ = 0;
   bool busy_ = false;  // with many calls
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -97,9 +97,37 @@ TEST_F(ApiClientTest, GivesUpOnAServerThatAlwaysSaysLater) {
   server_.Otherwise([](ApiServer& server, const ApiServer::Asked& asked) {
     server.http().Answer(asked, 429, "", {{"retry-after", "0"}});
   });
-  EXPECT_FALSE(Call().ok());
-  EXPECT_EQ(server_.asked().size(), 10U);
+  const Time began = net::EventLoop::Now();
+  EXPECT_FALSE(Call({.path = "/x", .attempts = 5}).ok());
+  EXPECT_EQ(server_.asked().size(), 5U);
   EXPECT_EQ(api_->urgent_calls(), 0U);
+  EXPECT_GE(net::EventLoop::Now() - began, Duration::Milliseconds(300)) << "pauses that grow";
+}
+
+TEST_F(ApiClientTest, KnowsWhetherTheServerMayHaveActedUponACall) {
+  const ApiClient::Call call = {.method = "POST", .path = "/bind", .body = "{}"};
+  for (const int status : {302, 404, 409, 429}) {
+    server_.NextAnswer(status, "");
+    EXPECT_FALSE(Call(call).ok());
+    EXPECT_FALSE(api_->may_be_done()) << status;
+  }
+  for (const int status : {200, 500, 503}) {
+    server_.NextAnswer(status, "");
+    (void)Call(call);
+    EXPECT_TRUE(api_->may_be_done()) << status;
+  }
+  server_.NextAnswer(504, "", {{"retry-after", "0"}});
+  server_.NextAnswer(429, "");
+  (void)Call(call);
+  EXPECT_TRUE(api_->may_be_done()) << "by the first attempt";
+  server_.Next([](ApiServer& server, const ApiServer::Asked& asked) {
+    server.http().Cut(asked.connection);
+  });
+  (void)Call(call);
+  EXPECT_TRUE(api_->may_be_done()) << "there was no answer";
+  server_.http().StopListening();
+  (void)Call({.method = "POST", .path = "/bind", .timeout = Duration::Milliseconds(100)});
+  EXPECT_FALSE(api_->may_be_done()) << "it never left";
 }
 
 TEST_F(ApiClientTest, SendsAgainWhatWasRefusedOrAboveTheLastOfAGoAway) {

@@ -25,15 +25,8 @@ std::optional<Whereabouts> ReadWhereabouts(const std::string& body) {
   return Whereabouts{std::string(uid), std::string(node)};
 }
 
-// The server may have done it, or may be about to.
-bool MayStillBeDone(const Status& outcome) {
-  return !outcome.ok() && outcome.error().kind == ErrorKind::kUnavailable;
-}
-
-// What is in the way may be the binding itself: a server that asks to come back later may have done
-// it, and then refuses the second attempt.
-bool MayBeDone(const Status& outcome) {
-  return MayStillBeDone(outcome) || (!outcome.ok() && outcome.error().kind == ErrorKind::kConflict);
+bool Is(ErrorKind kind, const Status& outcome) {
+  return !outcome.ok() && outcome.error().kind == kind;
 }
 
 }  // namespace
@@ -58,11 +51,16 @@ void BindingWriter::Bind(const PodName& pod, const std::string& node, Done done,
       pod, node,
       [this, alive = alive_, doubt](const Status& outcome) {
         if (!*alive) return;
-        if (!MayBeDone(outcome)) return doubt->done(outcome);
+        // The server may have done it, or may be about to.
+        const bool may_still_be = Is(ErrorKind::kUnavailable, outcome) && api_.may_be_done();
+        // What is in the way may be the binding itself: a server that asks to come back later may
+        // have done it, and then refuses the second attempt.
+        const bool may_be = may_still_be || Is(ErrorKind::kConflict, outcome);
+        if (!may_be) return doubt->done(outcome);
         ++uncertain_;
         doubt->outcome = outcome;
-        doubt->certain_at = net::EventLoop::Now() +
-                            (MayStillBeDone(outcome) ? patience_.given_up_after : Duration{});
+        doubt->certain_at =
+            net::EventLoop::Now() + (may_still_be ? patience_.given_up_after : Duration{});
         Look(doubt);
       },
       std::move(wanted));
@@ -86,7 +84,8 @@ void BindingWriter::OnSeen(const std::shared_ptr<Doubt>& doubt, Result<Response>
     // Who may not look can only wait.
     const bool over = kind == ErrorKind::kNotFound || (kind != ErrorKind::kUnavailable && certain);
     if (!over) return LookAgain(doubt);
-    const bool says_more = kind == ErrorKind::kNotFound || MayStillBeDone(doubt->outcome);
+    const bool says_more =
+        kind == ErrorKind::kNotFound || Is(ErrorKind::kUnavailable, doubt->outcome);
     return Settle(doubt, says_more ? seen : doubt->outcome);
   }
   const std::optional<Whereabouts> where = ReadWhereabouts(response->body);

@@ -81,6 +81,22 @@ TEST_F(BindingWriterTest, OneLookTellsWhatAConflictIsAbout) {
   EXPECT_EQ(server_.asked().size(), 8U);
 }
 
+TEST_F(BindingWriterTest, WhatAServerWithTooMuchToDoPutsOffWasNotDone) {
+  server_.NextAnswer(429, R"({"message":"too many"})");
+  EXPECT_EQ(BindAndWait(200), "too many");
+  EXPECT_THAT(Methods(), ::testing::ElementsAre("POST"));
+  EXPECT_EQ(writer_.uncertain(), 0U);
+}
+
+TEST_F(BindingWriterTest, WhatIsPutOffAfterAFailureMayHaveBeenDoneBefore) {
+  server_.NextAnswer(503, "{}", {{"retry-after", "0"}});
+  server_.NextAnswer(429, R"({"message":"too many"})");
+  server_.NextAnswer(200, std::string(kUnbound));
+  server_.NextAnswer(200, std::string(kHere));
+  EXPECT_EQ(BindAndWait(), "bound");
+  EXPECT_THAT(Methods(), ::testing::ElementsAre("POST", "POST", "GET", "GET"));
+}
+
 TEST_F(BindingWriterTest, AServerThatFailsMayHaveDoneIt) {
   server_.NextAnswer(500, R"({"message":"etcd took too long"})");
   server_.NextAnswer(200, std::string(kHere));
