@@ -127,6 +127,10 @@ Error ErrorOf(const Response& response) {
           {}};
 }
 
+bool IsFromTheFuture(std::string_view message) {
+  return message.find("Too large resource version") != std::string_view::npos;
+}
+
 struct ApiClient::Attempt {
   Call call;
   Done done;

@@ -32,6 +32,10 @@ struct Response {
 // rights that we lack; a 403 may also be about what was sent, and is kInvalid then.
 Error ErrorOf(const Response& response);
 
+// By what a server says of a watch that it refuses or ends: it was set back, and will not reach the
+// place from which we want to go on for a long time, or never.
+bool IsFromTheFuture(std::string_view message);
+
 // What a request carries so that the server knows who we are.
 struct Authorization {
   Authorization(std::string value = "", std::uint64_t number = 0)  // NOLINT(*-explicit-*)

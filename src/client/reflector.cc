@@ -23,11 +23,6 @@ constexpr std::size_t kMostRefusals = 1000;
 // One may be by chance, such as a server that is about to end.
 constexpr int kEarlyEndsToSay = 3;
 
-// The server was set back: it will not reach the place that we know for a long time, or never.
-bool IsFromTheFuture(std::string_view message) {
-  return message.find("Too large resource version") != std::string_view::npos;
-}
-
 bool IsJson(const net::Headers& headers) {
   return net::FindHeader(headers, "content-type").starts_with("application/json");
 }

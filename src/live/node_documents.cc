@@ -15,6 +15,7 @@ constexpr int kNodesInAPage = 500;
 constexpr Duration kNodePageTimeout = Duration::Seconds(60);
 // A node's document is some 10 KB; an etcd holds none of this size.
 constexpr std::size_t kLongestLine = std::size_t{8} << 20;
+constexpr std::size_t kEnoughOfARefusal = std::size_t{64} << 10;
 
 }  // namespace
 
@@ -25,7 +26,10 @@ class NodeDocuments::Sink final : public net::ResponseSink {
 
   void OnHead(int status, const net::Headers&) override { status_ = status; }
   void OnData(std::string_view bytes) override {
-    if (status_ != kWatchOk) return;
+    if (status_ != kWatchOk) {
+      if (refusal_.size() < kEnoughOfARefusal) refusal_ += bytes;
+      return;
+    }
     while (!bytes.empty()) {
       const std::size_t end = bytes.find('\n');
       if (line_.size() <= kLongestLine) line_ += bytes.substr(0, end);
@@ -35,11 +39,11 @@ class NodeDocuments::Sink final : public net::ResponseSink {
       bytes.remove_prefix(end + 1);
     }
   }
-  void OnDone(const Status& outcome, bool) override { nodes_.OnEnd(outcome, status_); }
+  void OnDone(const Status& outcome, bool) override { nodes_.OnEnd(outcome, status_, refusal_); }
 
  private:
   NodeDocuments& nodes_;
-  std::string line_;
+  std::string line_, refusal_;
   int status_ = 0;
 };
 
@@ -94,8 +98,8 @@ void NodeDocuments::AskPage(const std::string& continue_token) {
 }
 
 void NodeDocuments::OnPage(const Result<client::Response>& response) {
-  if (!response.ok()) return OnEnd(response.error(), 0);
-  if (!response->ok()) return OnEnd(Ok(), response->status);
+  if (!response.ok()) return OnEnd(response.error(), 0, "");
+  if (!response->ok()) return OnEnd(Ok(), response->status, response->body);
   simdjson::dom::parser parser;
   simdjson::dom::element list;
   simdjson::dom::array items;
@@ -104,7 +108,7 @@ void NodeDocuments::OnPage(const Result<client::Response>& response) {
       list["metadata"]["resourceVersion"].get(version) != simdjson::SUCCESS ||
       list["items"].get(items) != simdjson::SUCCESS) {
     log_("watching nodes for extenders: a list that cannot be read");
-    return OnEnd(Ok(), kWatchOk);
+    return OnEnd(Ok(), kWatchOk, "");
   }
   for (const simdjson::dom::element node : items) {
     std::string_view name;
@@ -139,7 +143,11 @@ void NodeDocuments::OnLine(const std::string& line) {
   }
   if (type == "ERROR") {
     std::int64_t code = 0;
-    if (object["code"].get(code) == simdjson::SUCCESS && code == kWatchGone) version_.clear();
+    std::string_view message;
+    const bool gone = object["code"].get(code) == simdjson::SUCCESS && code == kWatchGone;
+    const bool set_back =
+        object["message"].get(message) == simdjson::SUCCESS && client::IsFromTheFuture(message);
+    if (gone || set_back) version_.clear();
     return;
   }
   const auto meta = object["metadata"];
@@ -162,7 +170,7 @@ void NodeDocuments::OnLine(const std::string& line) {
   }
 }
 
-void NodeDocuments::OnEnd(const Status& outcome, int status) {
+void NodeDocuments::OnEnd(const Status& outcome, int status, const std::string& refusal) {
   stream_ = 0;
   const bool no_streaming =
       telling_all_ && !paging_ && (status == kWatchBad || status == kWatchUnprocessable);
@@ -172,7 +180,9 @@ void NodeDocuments::OnEnd(const Status& outcome, int status) {
     return Open();
   }
   if (status != 0 && status != kWatchOk && status != kWatchGone) {
-    log_(fmt::format("watching nodes for extenders: the server answers {}", status));
+    const Error error = client::ErrorOf({status, {}, refusal});
+    if (client::IsFromTheFuture(error.message)) version_.clear();
+    log_(fmt::format("watching nodes for extenders: {}", error.message));
   } else if (!outcome.ok()) {
     log_(fmt::format("watching nodes for extenders: {}", outcome.error().message));
   }

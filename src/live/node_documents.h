@@ -43,7 +43,7 @@ class NodeDocuments {
   void OnPage(const Result<client::Response>& response);
   void OnLine(const std::string& line);
   void OnToldAll(std::string_view version);
-  void OnEnd(const Status& outcome, int status);
+  void OnEnd(const Status& outcome, int status, const std::string& refusal);
 
   net::EventLoop& loop_;
   client::ApiClient& api_;

@@ -108,6 +108,30 @@ TEST_F(NodeDocumentsTest, WhatIsMissingInTheNextListHasGone) {
   EXPECT_THAT(log_, ElementsAre("watching nodes for extenders: a list that cannot be read"));
 }
 
+// Its numbers are lower than those that we know, and it will not reach them for a long time.
+TEST_F(NodeDocumentsTest, EverythingIsToldAnewByAServerThatWasSetBack) {
+  const std::string refusal =
+      R"({"kind":"Status","code":504,"message":"Too large resource version: 9, current: 2"})";
+  for (const bool in_the_stream : {false, true}) {
+    ApiServer server(loop_);
+    server.NextWatch(JsonEvent("ADDED", {"a", "ua", "8"}) + JsonBookmark("9", true), kJson);
+    if (in_the_stream) {
+      server.NextAnswer(200, R"({"type":"ERROR","object":)" + refusal + "}\n");
+    } else {
+      server.NextAnswer(504, refusal);
+    }
+    server.NextWatch(JsonEvent("ADDED", {"b", "ub", "1"}) + JsonBookmark("2", true), kJson);
+    client::ApiClient api(loop_, {.endpoint = server.endpoint()});
+    NodeDocuments nodes(loop_, api, [this](std::string_view line) { log_.emplace_back(line); });
+    ASSERT_TRUE(RunUntil(loop_, [&] { return nodes.Find("a") != nullptr; }));
+    server.EndWatch();
+    ASSERT_TRUE(RunUntil(loop_, [&] { return nodes.Find("b") != nullptr; }));
+    EXPECT_THAT(server.asked()[1].path, HasSubstr("resourceVersion=9"));
+    EXPECT_EQ(server.asked()[2].path, kAll);
+    EXPECT_TRUE(RunUntil(loop_, [&] { return nodes.Find("a") == nullptr; }));
+  }
+}
+
 TEST_F(NodeDocumentsTest, AWatchThatNeverSaysThatThisWasAllIsGivenUpWhenOthersHaveFoundThatOut) {
   server_.NextWatch(JsonEvent("ADDED", {"a", "ua", "1"}), kJson);
   server_.NextAnswer(200, JsonNodeList({{"a", "ua", "1"}}, "5", ""));
