@@ -16,6 +16,9 @@ using engine::ExtenderVerb;
 using framework::Extender;
 
 constexpr int kStatusOk = 200;
+// The watches of nodes are milliseconds apart, unless something is wrong.
+constexpr Duration kLookForNodesEvery = Duration::Milliseconds(20);
+constexpr Duration kWaitForNodes = Duration::Seconds(1);
 
 const std::string& VerbFor(const Extender& extender, ExtenderVerb verb) {
   if (verb == ExtenderVerb::kFilter) return extender.filter_verb;
@@ -93,7 +96,7 @@ Result<std::unique_ptr<ExtenderCalls>> ExtenderCalls::Make(net::EventLoop& loop,
                                                            client::ApiClient& api,
                                                            std::vector<Extender> extenders,
                                                            Log log) {
-  std::unique_ptr<ExtenderCalls> out(new ExtenderCalls(api, log));
+  std::unique_ptr<ExtenderCalls> out(new ExtenderCalls(loop, api, log));
   bool whole_nodes = false;
   for (Extender& extender : extenders) {
     // A URL that holds a password is refused, and not repeated.
@@ -149,7 +152,8 @@ void ExtenderCalls::FetchPod(const std::shared_ptr<Question>& question) {
     question->pod = *std::move(body);
     const bool whole_victims = question->ask.verb == ExtenderVerb::kPreempt &&
                                !extenders_[question->ask.extender].config.node_cache_capable;
-    whole_victims ? FetchVictims(question) : SendQuestion(question);
+    whole_victims ? FetchVictims(question)
+                  : AwaitNodes(question, net::EventLoop::Now() + kWaitForNodes);
   });
 }
 
@@ -169,6 +173,33 @@ void ExtenderCalls::FetchVictims(const std::shared_ptr<Question>& question) {
   }
 }
 
+std::vector<std::string> ExtenderCalls::UnknownNodes(const Question& question) const {
+  std::vector<std::string> out;
+  const bool names_only = extenders_[question.ask.extender].config.node_cache_capable;
+  if (question.ask.verb == ExtenderVerb::kPreempt || names_only) return out;
+  for (const std::string& name : question.ask.nodes) {
+    if (nodes_->Find(name) == nullptr) out.push_back(name);
+  }
+  return out;
+}
+
+void ExtenderCalls::AwaitNodes(const std::shared_ptr<Question>& question, Time until) {
+  const std::vector<std::string> unknown = UnknownNodes(*question);
+  if (unknown.empty()) return SendQuestion(question);
+  if (net::EventLoop::Now() < until) {
+    loop_.After(kLookForNodesEvery, [this, alive = alive_, question, until] {
+      if (*alive) AwaitNodes(question, until);
+    });
+    return;
+  }
+  const std::string others =
+      unknown.size() == 1 ? "" : fmt::format(" and {} more", unknown.size() - 1);
+  Finish(*question, Error{ErrorKind::kUnavailable,
+                          fmt::format("the API server has not told of node {:?}{} yet",
+                                      unknown.front(), others),
+                          {}});
+}
+
 void ExtenderCalls::SendQuestion(const std::shared_ptr<Question>& question) {
   const engine::AskExtender& ask = question->ask;
   const Extender& extender = extenders_[ask.extender].config;
@@ -181,7 +212,7 @@ void ExtenderCalls::SendQuestion(const std::shared_ptr<Question>& question) {
         .pod = question->pod, .names_only = extender.node_cache_capable, .names = ask.nodes};
     if (!message.names_only) {
       for (const std::string& name : ask.nodes) {
-        if (const std::string* node = nodes_->Find(name)) message.documents.push_back(node);
+        message.documents.push_back(nodes_->Find(name));
       }
     }
     body = WriteNodes(message);

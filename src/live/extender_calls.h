@@ -1,9 +1,11 @@
 // Asks extenders over HTTP what the core wants to know, and lets them bind.
 //
 // They get the pod as the API server has it, fetched right before they are asked. Extenders that
-// keep nodes of their own get names; the others whole nodes, which are watched for them. Bindings
-// go over connections of their own, which end when the API client may not write any more: who does
-// not lead binds nothing, by whomever.
+// keep nodes of their own get names; the others whole nodes, which are watched for them. That watch
+// may be later than the one by which the core knows of a node: it is waited for, but not for long.
+// Nobody is asked without it: nothing would try the pod again once it is there. Bindings go over
+// connections of their own, which end when the API client may not write any more: who does not lead
+// binds nothing, by whomever.
 #pragma once
 
 #include <functional>
@@ -58,12 +60,16 @@ class ExtenderCalls {
     std::function<bool()> wanted = {};
   };
 
-  ExtenderCalls(client::ApiClient& api, Log log) : api_(api), log_(std::move(log)) {}
+  ExtenderCalls(net::EventLoop& loop, client::ApiClient& api, Log log)
+      : loop_(loop), api_(api), log_(std::move(log)) {}
   static Result<Known> Reach(net::EventLoop& loop, const client::ApiClient& api,
                              framework::Extender extender);
 
   void FetchPod(const std::shared_ptr<Question>& question);
   void FetchVictims(const std::shared_ptr<Question>& question);
+  // Once all nodes that it is about are known, or a failure after a while.
+  void AwaitNodes(const std::shared_ptr<Question>& question, Time until);
+  [[nodiscard]] std::vector<std::string> UnknownNodes(const Question& question) const;
   void SendQuestion(const std::shared_ptr<Question>& question);
   void Finish(Question& question, Result<engine::ExtenderAnswer> answer);
   using Read = std::function<void(Result<std::string> body)>;
@@ -71,6 +77,7 @@ class ExtenderCalls {
   // As JSON, or why not.
   void Fetch(const engine::PodRef& pod, Read read);
 
+  net::EventLoop& loop_;
   client::ApiClient& api_;
   Log log_;
   std::vector<Known> extenders_;

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "client/testing/api_server.h"
+#include "client/testing/wire.h"
 #include "net/http_server.h"
 #include "net/testing/run_until.h"
 
@@ -16,6 +17,9 @@ namespace knx::live {
 namespace {
 
 using client::testing::ApiServer;
+using client::testing::JsonBookmark;
+using client::testing::JsonEvent;
+using net::testing::RunFor;
 using net::testing::RunUntil;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -112,6 +116,48 @@ TEST_F(ExtenderCallsTest, ABindingThatWaitsIsNotSentOnceItIsNotWanted) {
   ASSERT_TRUE(Come(kConnections + 1));
   EXPECT_EQ(asked_.size(), kConnections);
   EXPECT_THAT(outcomes_, ::testing::Contains(HasSubstr("somebody else was faster")).Times(1));
+}
+
+// Nodes are told to the scheduler and to who writes them for extenders by watches of their own.
+class ExtenderNodesTest : public ExtenderCallsTest {
+ protected:
+  void AskAbout(std::vector<std::string> nodes) {
+    framework::Extender extender;
+    extender.filter_verb = "filter";
+    api_server_.NextWatch(JsonEvent("ADDED", {"a", "ua", "1"}) + JsonBookmark("2", true),
+                          "application/json");
+    Use(extender);
+    ASSERT_TRUE(RunUntil(loop_, [this] { return !api_server_.asked().empty(); }));
+    api_server_.NextAnswer(200, R"({"metadata":{"uid":"uid-p"}})");
+    calls_->Ask({.pod = {"ns", "p", "uid-p"},
+                 .verb = engine::ExtenderVerb::kFilter,
+                 .nodes = std::move(nodes),
+                 .victims = {}},
+                [this](const engine::ExtenderAnswer& answer) {
+                  outcomes_.push_back(answer.failure.value_or("answered"));
+                });
+    ASSERT_TRUE(RunUntil(loop_, [this] { return api_server_.asked().size() == 2; }));
+  }
+};
+
+TEST_F(ExtenderNodesTest, ANodeThatIsNotWrittenYetIsWaitedFor) {
+  AskAbout({"a", "b"});
+  RunFor(loop_, Duration::Milliseconds(50));
+  EXPECT_THAT(asked_, IsEmpty());
+  api_server_.Push(JsonEvent("ADDED", {"b", "ub", "3"}));
+  ASSERT_TRUE(IsAsked(1));
+  EXPECT_THAT(asked_[0].body, HasSubstr("\"uid\":\"ua\""));
+  EXPECT_THAT(asked_[0].body, HasSubstr("\"uid\":\"ub\""));
+  EXPECT_THAT(log_, IsEmpty());
+}
+
+TEST_F(ExtenderNodesTest, ANodeThatIsNotWrittenForLongIsAFailureAndNotLeftOut) {
+  AskAbout({"a", "b", "c"});
+  ASSERT_TRUE(Come(1));
+  EXPECT_THAT(outcomes_, ElementsAre("the API server has not told of node \"b\" and 1 more yet"));
+  EXPECT_THAT(asked_, IsEmpty());
+  EXPECT_THAT(log_, ElementsAre(HasSubstr("no usable answer of extender")));
+  EXPECT_EQ(calls_->outstanding(), 0u);
 }
 
 TEST_F(ExtenderCallsTest, IsAskedAboutANodeWithoutVictims) {
