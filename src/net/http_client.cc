@@ -6,6 +6,13 @@
 #include <utility>
 
 namespace knx::net {
+namespace {
+
+// One that ends sooner, and never carried a request, was of no use.
+constexpr Duration kLongEnoughForALink = Duration::Seconds(1);
+
+}  // namespace
+
 // Keeps account of what is outstanding.
 class HttpClient::Forwarder final : public ResponseSink {
  public:
@@ -101,6 +108,8 @@ bool HttpClient::SendNext(Links::iterator link) {
   if (stream >= 0) {
     sent_[next.id] = {link, stream};
     last_sent_ = EventLoop::Now();
+    link->used = true;
+    backoff_.Reset();
   } else {
     next.sink = kept.TakeBack();
     queue.push_front(std::move(next));
@@ -130,6 +139,7 @@ void HttpClient::OpenAnother() {
   }
   if (count >= options_.connections) return;
   const auto link = links_.emplace(links_.end());
+  link->opened = EventLoop::Now();
   link->connection = std::make_unique<Http2Connection>(
       loop_, options_.endpoint, options_.timing,
       Http2Connection::Callbacks{
@@ -138,16 +148,20 @@ void HttpClient::OpenAnother() {
 }
 
 void HttpClient::OnRoom(Links::iterator link) {
-  if (link->connection->heard()) {
-    backoff_.Reset();
-    no_connection_.clear();
-  }
+  if (link->connection->heard()) no_connection_.clear();
   if (link->outdated) SweepSoon();
   Pump();
 }
 
+// To be heard of is not enough: a server that sheds load greets us, takes nothing and hangs up. One
+// that was merely not needed is no failure.
+bool HttpClient::WasGood(const Link& link) {
+  return link.connection->heard() &&
+         (link.used || EventLoop::Now() - link.opened >= kLongEnoughForALink);
+}
+
 void HttpClient::OnClosed(Links::iterator link, const Error& error) {
-  const bool was_good = link->connection->heard();
+  const bool was_good = WasGood(*link);
   links_.erase(link);
   if (was_good) return Pump();
   no_connection_ = error.message;

@@ -1,7 +1,8 @@
 // Requests to one server, over a few connections that are opened when they are needed: another one
 // once the server takes no more requests over those that are there. Requests wait while there is no
 // room; none is sent twice. When no connection can be had, all that wait are told, and the next
-// attempt is made later and later, so that a server that is down is not stormed. When nothing could
+// attempt is made later and later, so that a server that is down is not stormed, nor one that takes
+// connections and no requests. When nothing could
 // be sent for too long, who waits is told what for. A sink may send and cancel, but never destroy
 // the client.
 #pragma once
@@ -62,7 +63,9 @@ class HttpClient {
   };
   struct Link {
     std::unique_ptr<Http2Connection> connection;
+    Time opened = {};
     bool outdated = false;  // gets no new requests
+    bool used = false;      // has carried a request
   };
   using Links = std::list<Link>;
   struct Sent {
@@ -78,6 +81,7 @@ class HttpClient {
   void OnRoom(Links::iterator link);
   void SweepSoon();
   void OnClosed(Links::iterator link, const Error& error);
+  [[nodiscard]] static bool WasGood(const Link& link);
   [[nodiscard]] Duration LongestWait(const Request& request) const;
   [[nodiscard]] Time GivesUpAt(const Waiting& waiting) const;
   void LookAgainAt(Time when);

@@ -182,6 +182,27 @@ TEST_F(HttpClientRoomTest, AServerThatSaysNothingKeepsNobodyWaitingForLong) {
   EXPECT_TRUE(heard->unsent);
 }
 
+// As one that sheds load: it speaks HTTP/2, takes no requests, and ends the connection.
+TEST_F(HttpClientRoomTest, AServerThatTakesNoRequestsAndHangsUpIsNotStormed) {
+  const std::string settings("\0\0\6\4\0\0\0\0\0\0\3\0\0\0\0", 15);  // streams at a time: 0
+  Serve({.greeting = settings}, nullptr);
+  Connect(4);
+  std::function<void()> hang_up = [&] {
+    server_->CutAll();
+    loop_.After(Duration::Milliseconds(2), hang_up);
+  };
+  hang_up();
+  std::vector<std::shared_ptr<Heard>> all = {Get("/"), Get("/")};
+  ASSERT_TRUE(Done(all));
+  EXPECT_TRUE(all[0]->unsent && all[1]->unsent);
+  // Whoever asks again at once waits for the next attempt, later and later.
+  for (int i = 0; i < 200; ++i) {
+    all = {Get("/")};
+    RunFor(loop_, Duration::Milliseconds(5));
+  }
+  EXPECT_LE(server_->accepted(), 8U);
+}
+
 // Cancels another request when it is told.
 class CancellingSink final : public ResponseSink {
  public:
