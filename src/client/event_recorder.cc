@@ -15,6 +15,7 @@ namespace {
 constexpr Duration kSilenceEndsIt = Duration::Minutes(6);
 constexpr Duration kWriteCountEvery = Duration::Minutes(1);
 constexpr std::size_t kMostSeries = 10'000;
+constexpr std::size_t kLongestName = 253;  // that the API server takes
 
 std::string ReferenceTo(const PodName& object, std::string_view api_version = "v1",
                         std::string_view kind = "Pod") {
@@ -34,6 +35,15 @@ std::size_t KeyOf(const PodEvent& event) {
       "{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", event.kind, event.regarding.namespace_,
       event.regarding.name, event.regarding.uid, related.namespace_, related.name, related.uid,
       event.warning, event.reason, event.action, event.controller, event.note));
+}
+
+// Of an event about something by that name, which may itself be as long as names can be. What comes
+// after it makes it unique; a part of a name must not end with what is cut.
+std::string NameOfEvent(std::string_view regarding, Time when, std::uint64_t number) {
+  const std::string unique = fmt::format(".{:x}.{:x}", when.ns, number);
+  std::string name(regarding.substr(0, kLongestName - unique.size()));
+  while (name.ends_with('.') || name.ends_with('-')) name.pop_back();
+  return name + unique;
 }
 
 bool IsPowerOfTwo(std::int64_t n) { return (n & (n - 1)) == 0; }
@@ -72,8 +82,7 @@ void EventRecorder::Record(const PodEvent& event, Done done) {
 void EventRecorder::Create(Key key, const PodEvent& event, Done done) {
   const std::string related =
       event.related ? fmt::format(R"("related":{},)", ReferenceTo(*event.related)) : "";
-  const std::string name =
-      fmt::format("{}.{:x}.{:x}", event.regarding.name, event.when.ns, ++made_);
+  const std::string name = NameOfEvent(event.regarding.name, event.when, ++made_);
   Series& series = *series_.emplace(series_.end());
   series.key = key;
   series.name = name;

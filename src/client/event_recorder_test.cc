@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <simdjson.h>
 
 #include "client/testing/api_server.h"
 #include "client/testing/wire.h"
@@ -92,6 +93,27 @@ TEST_F(EventRecorderTest, WritesAnEventAsKubernetesHasThem) {
           R"("namespace":"ns","name":"pod","uid":"uid"}},"related":{{"apiVersion":"v1","kind":"Pod",)"
           R"("namespace":"ns","name":"other","uid":"uid2"}},"note":"0/1 nodes","type":"Warning"}})",
           kBegin.ns));
+}
+
+TEST_F(EventRecorderTest, NamesOfPodsThatAreAsLongAsCanBeAreShortenedInItsName) {
+  PodEvent event = Failed({});
+  const std::string label(60, 'a');
+  // Where it is cut, a part of the name ends.
+  const std::string long_name =
+      label + "." + label + "." + label + "." + label.substr(10) + "-.bcd";
+  for (std::size_t size = 200; size <= long_name.size(); ++size) {
+    event.regarding.name = long_name.substr(0, size);
+    event.note = std::to_string(size);
+    Record(event);
+    simdjson::dom::parser parser;
+    const simdjson::dom::element body = parser.parse(server_.asked().back().body);
+    const auto name = std::string(std::string_view(body["metadata"]["name"]));
+    EXPECT_LE(name.size(), 253U);
+    EXPECT_EQ(name.find(".."), std::string::npos) << name;
+    EXPECT_EQ(name.find("-."), std::string::npos) << name;
+    EXPECT_TRUE(name.ends_with(fmt::format(".{:x}.{:x}", kBegin.ns, size - 199))) << name;
+    EXPECT_EQ(std::string_view(body["regarding"]["name"]), event.regarding.name);
+  }
 }
 
 TEST_F(EventRecorderTest, CountsRepeatsInTheFirstOne) {
