@@ -297,7 +297,8 @@ TEST_F(ApiClientTest, WritesWhatTheServerExpects) {
   VolumeWriter volumes(*api_);
   int done = 0;
   const auto count = [&](const Status& outcome) { done += outcome.ok() ? 1 : 0; };
-  for (int i = 0; i < 5; ++i) server_.NextAnswer(200, "{}");
+  server_.NextAnswer(201, "{}");
+  for (int i = 0; i < 4; ++i) server_.NextAnswer(200, "{}");
   pods.Bind({"ns", "p\"1", "u"}, "n1", count);
   pods.PatchStatus({"ns", "p", "u"}, PodCondition{"PodScheduled", "False", "R", "m", 3}, "",
                    Time{1'800'000'000'999'000'000}, count);

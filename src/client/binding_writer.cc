@@ -54,9 +54,10 @@ void BindingWriter::Bind(const PodName& pod, const std::string& node, Done done,
         // The server may have done it, or may be about to.
         const bool may_still_be = Is(ErrorKind::kUnavailable, outcome) && api_.may_be_done();
         // What is in the way may be the binding itself: a server that asks to come back later may
-        // have done it, and then refuses the second attempt.
-        const bool may_be = may_still_be || Is(ErrorKind::kConflict, outcome);
-        if (!may_be) return doubt->done(outcome);
+        // have done it, and then refuses the second attempt. And there are answers that look like
+        // a success and do not say that it was one.
+        const bool may_be = api_.may_be_done() || Is(ErrorKind::kConflict, outcome);
+        if (outcome.ok() || !may_be) return doubt->done(outcome);
         ++uncertain_;
         doubt->outcome = outcome;
         doubt->certain_at =

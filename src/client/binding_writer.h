@@ -2,7 +2,8 @@
 // or the server may fail, after the binding was done or while it is being done: a room that is
 // given to somebody else then is taken twice. So nothing is said of such a binding before the
 // server says of the pod itself where it is, and, while it is nowhere, not before the server has
-// certainly given up. The same for a conflict, which may be one with an attempt of our own. What
+// certainly given up. The same for a conflict, which may be one with an attempt of our own,
+// and for a success that is not said in the server's words. What
 // the server certainly did not do, such as what it puts off with 429, has failed at once.
 #pragma once
 

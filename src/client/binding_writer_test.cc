@@ -1,5 +1,6 @@
 #include "client/binding_writer.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,6 +51,29 @@ TEST_F(BindingWriterTest, WhatIsAnsweredIsCertain) {
   server_.NextAnswer(422, R"({"message":"nonsense"})");
   EXPECT_EQ(BindAndWait(), "nonsense");
   EXPECT_THAT(Methods(), ::testing::ElementsAre("POST", "POST"));
+}
+
+TEST_F(BindingWriterTest, AnotherSuccessThanOfABindingIsLookedInto) {
+  for (const std::string_view said :
+       {R"({"kind":"Status","status":"Success"})", R"({"kind":"Binding"})"}) {
+    server_.NextAnswer(202, std::string(said));
+    EXPECT_EQ(BindAndWait(), "bound");
+    said_.clear();
+  }
+  EXPECT_THAT(Methods(), ::testing::ElementsAre("POST", "POST"));
+  // As a proxy answers that wants somebody to log in.
+  for (const std::string_view odd : {"<html>login</html>", "{}", ""}) {
+    server_.NextAnswer(200, std::string(odd));
+    server_.NextAnswer(200, "<html>login</html>");
+    server_.NextAnswer(200, std::string(kUnbound));
+    EXPECT_EQ(BindAndWait(250), fmt::format("the answer does not say that it was done: {}",
+                                            odd.empty() ? "the server answers 200" : odd));
+    said_.clear();
+  }
+  server_.NextAnswer(200, "<html>login</html>");
+  server_.NextAnswer(200, std::string(kHere));
+  EXPECT_EQ(BindAndWait(), "bound");
+  EXPECT_EQ(writer_.uncertain(), 0U);
 }
 
 TEST_F(BindingWriterTest, AConflictMayBeWithAnAttemptOfOurOwn) {

@@ -1,6 +1,7 @@
 #include "client/pod_writer.h"
 
 #include <fmt/format.h>
+#include <simdjson.h>
 
 #include <utility>
 
@@ -12,6 +13,29 @@ namespace {
 
 std::string PathOf(const PodName& pod) {
   return fmt::format("/api/v1/namespaces/{}/pods/{}", pod.namespace_, pod.name);
+}
+
+constexpr int kStatusCreated = 201;
+
+bool SaysThatItIsBound(const std::string& body) {
+  simdjson::dom::parser parser;
+  simdjson::dom::element answer;
+  std::string_view kind, status;
+  if (parser.parse(body).get(answer) != simdjson::SUCCESS) return false;
+  if (answer["kind"].get(kind) != simdjson::SUCCESS) return false;
+  if (kind == "Binding") return true;
+  return kind == "Status" && answer["status"].get(status) == simdjson::SUCCESS &&
+         status == "Success";
+}
+
+// An API server answers 201. Another success may be somebody else's, such as a proxy that shows a
+// page to log in.
+Status OutcomeOfBinding(const Result<Response>& response) {
+  if (!response.ok()) return response.error();
+  if (response->status == kStatusCreated) return Ok();
+  if (!response->ok()) return ErrorOf(*response);
+  if (SaysThatItIsBound(response->body)) return Ok();
+  return ErrorOf(*response).Within("the answer does not say that it was done");
 }
 
 }  // namespace
@@ -26,7 +50,9 @@ void PodWriter::Bind(const PodName& pod, const std::string& node, Done done,
            R"("target":{{"kind":"Node","name":{}}}}})",
            QuotedText(pod.namespace_), QuotedText(pod.name), QuotedText(pod.uid), QuotedText(node)),
        .wanted = std::move(wanted)},
-      std::move(done));
+      ApiClient::Done([done = std::move(done)](const Result<Response>& response) {
+        done(OutcomeOfBinding(response));
+      }));
 }
 
 void PodWriter::PatchStatus(const PodName& pod, const std::optional<PodCondition>& condition,
