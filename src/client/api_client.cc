@@ -112,19 +112,25 @@ Error ErrorOf(const Response& response) {
   simdjson::dom::parser parser;
   std::string_view message;
   const auto status = k8s::ReadProtoStatus(response.body);
+  bool by_server = true;
   if (status.ok()) {
     message = status->message;
   } else if (parser.parse(response.body)["message"].get(message) != simdjson::SUCCESS) {
     message = response.body;
+    by_server = false;
   }
   constexpr std::size_t kEnough = 1000;
   std::string text(message.substr(0, kEnough));
   // What is no text at all stays readable as part of a line.
   std::replace_if(text.begin(), text.end(), [](char c) { return c >= 0 && c < ' '; }, ' ');
   const bool says_nothing = text.find_first_not_of(' ') == std::string::npos;
-  return {KindOf(response.status, message),
-          says_nothing ? fmt::format("the server answers {}", response.status) : text,
-          {}};
+  if (says_nothing) text = fmt::format("the server answers {}", response.status);
+  // An API server names the user and the right; whoever reads this need not look at roles.
+  if (response.status == kStatusForbidden && !by_server) {
+    text =
+        fmt::format("something between us and the API server refuses what we ask (403): {}", text);
+  }
+  return {KindOf(response.status, message), std::move(text), {}};
 }
 
 bool IsFromTheFuture(std::string_view message) {
@@ -151,17 +157,26 @@ class ApiClient::Watcher final : public net::ResponseSink {
 
   void OnHead(int status, const net::Headers& headers) override {
     if (status == kStatusUnauthorized) api_.OnRefused(generation_);
-    if (status == kStatusForbidden) api_.troubles_.ReportMissing(NotAllowed("GET", path_));
+    refusal_.status = status;
     sink_->OnHead(status, headers);
   }
-  void OnData(std::string_view bytes) override { sink_->OnData(bytes); }
-  void OnDone(const Status& outcome, bool unsent) override { sink_->OnDone(outcome, unsent); }
+  void OnData(std::string_view bytes) override {
+    const bool forbidden = refusal_.status == kStatusForbidden;
+    if (forbidden && refusal_.body.size() < kEnoughOfARefusal) refusal_.body += bytes;
+    sink_->OnData(bytes);
+  }
+  void OnDone(const Status& outcome, bool unsent) override {
+    if (refusal_.status == kStatusForbidden) api_.OnForbidden({.path = path_}, refusal_);
+    sink_->OnDone(outcome, unsent);
+  }
 
  private:
+  static constexpr std::size_t kEnoughOfARefusal = 64 * 1024;
   ApiClient& api_;
   std::string path_;
   std::uint64_t generation_;
   std::unique_ptr<net::ResponseSink> sink_;
+  Response refusal_;  // its body only where it is one for lack of a right
 };
 
 ApiClient::ApiClient(net::EventLoop& loop, Options options)

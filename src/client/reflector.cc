@@ -241,7 +241,7 @@ void Reflector::OnEnd(const Status& outcome, int status, const std::string& refu
     const Error error = ErrorOf({status, {}, refusal});
     if (IsFromTheFuture(error.message)) version_.clear();
     // Of a right that is missing the client tells, better.
-    status == kForbidden ? CountFailure() : Say(error);
+    error.kind == ErrorKind::kForbidden ? CountFailure() : Say(error);
   } else if (!outcome.ok()) {
     CountFailure();
     api_.troubles().ReportServer(outcome.error().message);

@@ -189,9 +189,12 @@ TEST_F(ReflectorTest, TellsEveryTimeOfWhatCannotBeReadAndOnceThatItIsNews) {
   EXPECT_EQ(heard, "bad! ");
 }
 
+constexpr const char* kForbiddenNodes =
+    R"(nodes is forbidden: User \"jane\" cannot watch resource \"nodes\")";
+
 TEST_F(ReflectorTest, SaysOnceWhatItIsNotAllowedToSee) {
   server_.Otherwise([](ApiServer& server, const ApiServer::Asked& asked) {
-    server.http().Answer(asked, 403, JsonStatus(403, "nodes is forbidden"));
+    server.http().Answer(asked, 403, JsonStatus(403, kForbiddenNodes));
   });
   Follow();
   ASSERT_TRUE(RunUntil(loop_, [&] { return server_.asked().size() >= 4; }));
@@ -199,6 +202,18 @@ TEST_F(ReflectorTest, SaysOnceWhatItIsNotAllowedToSee) {
                                  "[\"\"], resources: [nodes], verbs: [list, watch]"));
   EXPECT_THAT(troubles_, IsEmpty());
   EXPECT_FALSE(reflector_->synced());
+}
+
+TEST_F(ReflectorTest, ARefusalThatIsNotTheServersIsNoMissingRight) {
+  server_.Otherwise([](ApiServer& server, const ApiServer::Asked& asked) {
+    server.http().Answer(asked, 403, "<html>Forbidden by WAF</html>");
+  });
+  Follow();
+  ASSERT_TRUE(RunUntil(loop_, [&] { return server_.asked().size() >= 4; }));
+  EXPECT_THAT(said_, IsEmpty());
+  EXPECT_THAT(troubles_,
+              ElementsAre("/api/v1/nodes: something between us and the API server refuses what we "
+                          "ask (403): <html>Forbidden by WAF</html>"));
 }
 
 TEST_F(ReflectorTest, SaysOtherRefusalsOnce) {
@@ -285,9 +300,9 @@ TEST_F(ReflectorTest, NothingIsAskedUntilItIsKnownWhere) {
 }
 
 TEST_F(ReflectorTest, AnOptionalKindThatMayNotBeReadIsEmptyUntilItMay) {
-  server_.NextAnswer(403, JsonStatus(403, "nodes is forbidden"));
+  server_.NextAnswer(403, JsonStatus(403, kForbiddenNodes));
   server_.NextWatch(NodeEvent("ADDED", {"a", "1", "5"}) + BookmarkEvent("9", true));
-  server_.NextAnswer(403, JsonStatus(403, "nodes is forbidden"));
+  server_.NextAnswer(403, JsonStatus(403, kForbiddenNodes));
   server_.NextWatch(BookmarkEvent("10", false));
   Follow(true);
   EXPECT_THAT(Told(3), ElementsAre("synced", "+a:1", "synced"));
