@@ -351,6 +351,8 @@ Result<framework::LeaderElection> LeaderElectionFlags::Over(
       {"renewDeadline", renew_deadline ? "--leader-elect-renew-deadline" : ""},
       {"retryPeriod", retry_period ? "--leader-elect-retry-period" : ""},
       {"resourceLock", resource_lock ? "--leader-elect-resource-lock" : ""},
+      {"resourceName", resource_name ? "--leader-elect-resource-name" : ""},
+      {"resourceNamespace", resource_namespace ? "--leader-elect-resource-namespace" : ""},
   };
   for (const auto& [field, flag] : flags) {
     if (field == complaint->field && !flag.empty()) name = flag;

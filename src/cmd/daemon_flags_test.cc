@@ -173,15 +173,19 @@ TEST(DaemonFlags, LeaderElectionThatCannotBeIsRefusedByItsFlag) {
     Arguments arguments;
     std::string_view want;
   };
-  for (const Case& c : {Case{{"--leader-elect-lease-duration=5s"},
-                             "--leader-elect-lease-duration: 5s must be longer than "
-                             "renewDeadline 10s"},
-                        Case{{"--leader-elect-renew-deadline=20s"},
-                             "leaderElection.leaseDuration: 15s must be longer than "
-                             "renewDeadline 20s"},
-                        Case{{"--leader-elect-resource-lock=endpoints"},
-                             "--leader-elect-resource-lock: must be leases, which is all there "
-                             "is"}}) {
+  for (const Case& c :
+       {Case{{"--leader-elect-lease-duration=5s"},
+             "--leader-elect-lease-duration: 5s must be longer than "
+             "renewDeadline 10s"},
+        Case{{"--leader-elect-renew-deadline=20s"},
+             "leaderElection.leaseDuration: 15s must be longer than "
+             "renewDeadline 20s"},
+        Case{{"--leader-elect-resource-name="}, "--leader-elect-resource-name: must not be empty"},
+        Case{{"--leader-elect-resource-namespace="},
+             "--leader-elect-resource-namespace: must not be empty"},
+        Case{{"--leader-elect-resource-lock=endpoints"},
+             "--leader-elect-resource-lock: must be leases, which is all there "
+             "is"}}) {
     const auto both = Good(c.arguments).leader_election.Over({});
     ASSERT_FALSE(both.ok());
     EXPECT_EQ(both.error().message, c.want);

@@ -123,6 +123,9 @@ std::optional<FieldComplaint> LeaderElectionComplaint(const LeaderElection& conf
   if (config.resource_lock != "leases") {
     return {{"resourceLock", "must be leases, which is all there is"}};
   }
+  // A file says by it that the default is meant, a flag what it says.
+  if (config.resource_name.empty()) return {{"resourceName", "must not be empty"}};
+  if (config.resource_namespace.empty()) return {{"resourceNamespace", "must not be empty"}};
   return std::nullopt;
 }
 
