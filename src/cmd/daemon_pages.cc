@@ -160,6 +160,9 @@ Status DaemonPages::Listen(const ServingOptions& options) {
   certificate.log = [this](std::string_view line) {
     log_.Error("The server's certificate cannot be renewed", {{"err", line}});
   };
+  certificate.renewed = [this, file = certificate.cert_file] {
+    log_.Info(0, "The server's certificate was renewed", {{"file", file}});
+  };
   KNX_TRY(certificate_, live::ServingCertificate::Load(loop_, std::move(certificate)));
   KNX_TRY(server_, net::HttpServer::Listen(loop_,
                                            {.address = options.bind_address,

@@ -74,10 +74,10 @@ void ServingCertificate::Renew(net::HttpServer& server) {
           fmt::format("the certificate for serving stays as it is: {}", changed.error().ToString());
     } else if (*changed) {
       server.UseTls(tls_);
-      line = "the certificate for serving was renewed";
+      if (options_.renewed) options_.renewed();
     }
     if (!line.empty() && line != last_complaint_ && options_.log) options_.log(line);
-    last_complaint_ = changed.ok() ? "" : line;
+    last_complaint_ = line;
     Renew(server);
   });
 }

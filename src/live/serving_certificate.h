@@ -24,7 +24,8 @@ class ServingCertificate {
     std::vector<std::string> names = {};        // host names and addresses, for one that is made
     std::string min_version = {};               // as net::TlsServerOptions has them
     std::vector<std::string> cipher_suites = {};
-    std::function<void(std::string_view line)> log = {};
+    std::function<void(std::string_view line)> log = {};  // of files that cannot be used
+    std::function<void()> renewed = {};                   // the files have changed, and are used
     Duration between_looks = Duration::Minutes(1);
   };
   static Result<std::unique_ptr<ServingCertificate>> Load(net::EventLoop& loop, Options options);

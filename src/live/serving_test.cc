@@ -211,10 +211,12 @@ TEST(ServingCertificate, TakesOverFilesThatChangeAndKeepsWhatIsGood) {
   write(authority.Issue({.common_name = "first", .usage = "serverAuth"}));
   net::EventLoop loop;
   std::vector<std::string> logged;
+  int renewals = 0;
   auto certificate = ServingCertificate::Load(
       loop, {.cert_file = cert_file,
              .key_file = key_file,
              .log = [&](std::string_view line) { logged.emplace_back(line); },
+             .renewed = [&] { ++renewals; },
              .between_looks = Duration::Milliseconds(5)});
   ASSERT_TRUE(certificate.ok()) << certificate.error().ToString();
   auto server =
@@ -235,8 +237,8 @@ TEST(ServingCertificate, TakesOverFilesThatChangeAndKeepsWhatIsGood) {
   write(authority.Issue({.common_name = "second", .usage = "serverAuth"}));
   run();
   EXPECT_NE((*certificate)->tls(), first);
-  EXPECT_THAT(logged, ElementsAre(HasSubstr("stays as it is: " + cert_file + " and " + key_file),
-                                  "the certificate for serving was renewed"));
+  EXPECT_THAT(logged, ElementsAre(HasSubstr("stays as it is: " + cert_file + " and " + key_file)));
+  EXPECT_EQ(renewals, 1);
 }
 
 TEST(ServingCertificate, IsMadeWhereTheFilesMayBeMissingAndAre) {
