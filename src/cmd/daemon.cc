@@ -242,8 +242,8 @@ std::string Daemon::Configz() const {
   JsonWriter out(text);
   out.BeginMap();
   out.Key("componentconfig");
-  WriteConfiguration(incarnation_ == nullptr ? config_ : incarnation_->config, SecretsAre::kLeftOut,
-                     out);
+  WriteConfiguration(incarnation_ == nullptr ? config_ : InForce(config_, incarnation_->config),
+                     SecretsAre::kLeftOut, out);
   out.EndMap();
   return text;
 }

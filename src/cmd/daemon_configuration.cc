@@ -101,4 +101,12 @@ std::vector<std::string_view> NeedsRestart(const framework::SchedulerConfigurati
   return out;
 }
 
+framework::SchedulerConfiguration InForce(const framework::SchedulerConfiguration& before,
+                                          framework::SchedulerConfiguration now) {
+  now.leader_election = before.leader_election;
+  now.client_connection = before.client_connection;
+  now.delay_cache_until_active = before.delay_cache_until_active;
+  return now;
+}
+
 }  // namespace knx::cmd

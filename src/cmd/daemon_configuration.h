@@ -27,5 +27,8 @@ Result<DaemonConfiguration> ReadDaemonConfiguration(const DaemonOptions& options
 // What of `now` counts only after a restart, because it differs from `before`: "leaderElection".
 std::vector<std::string_view> NeedsRestart(const framework::SchedulerConfiguration& before,
                                            const framework::SchedulerConfiguration& now);
+// `now` as far as it counts in a process that was started with `before`.
+framework::SchedulerConfiguration InForce(const framework::SchedulerConfiguration& before,
+                                          framework::SchedulerConfiguration now);
 
 }  // namespace knx::cmd

@@ -88,6 +88,18 @@ TEST(DaemonConfiguration, WhatNeedsARestartIsNamed) {
                                            "delayCacheUntilActive"}));
 }
 
+TEST(DaemonConfiguration, WhatNeedsARestartIsNotInForceBeforeIt) {
+  const auto before = ReadDaemonConfiguration({}, "")->config;
+  auto now = before;
+  now.leader_election.leader_elect = false;
+  now.client_connection.qps = 5;
+  now.delay_cache_until_active = true;
+  now.pod_max_backoff_seconds = 77;
+  const auto in_force = InForce(before, now);
+  EXPECT_TRUE(NeedsRestart(before, in_force).empty());
+  EXPECT_EQ(in_force.pod_max_backoff_seconds, 77);
+}
+
 // Of a configuration, what both of two texts must come to.
 std::string WithoutPlaces(const framework::SchedulerConfiguration& config) {
   std::string out;
