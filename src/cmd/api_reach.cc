@@ -53,6 +53,19 @@ Result<client::ApiAccess> FindAccess(const std::string& kubeconfig, const std::s
   return access;
 }
 
+std::string ProxyRemark(const client::ApiAccess& access) {
+  if (!access.proxy.host.empty() || !access.server.tls) return "";
+  for (const char* name : {"HTTPS_PROXY", "https_proxy"}) {
+    if (Variable(name).empty()) continue;
+    // Its value may hold a password.
+    return fmt::format(
+        "{} is set and not read here: the API server is reached without a proxy, unless the "
+        "kubeconfig names one in proxy-url",
+        name);
+  }
+  return "";
+}
+
 Result<std::unique_ptr<ApiReach>> ApiReach::Open(net::EventLoop& loop, client::ApiAccess access,
                                                  const client::PluginWait& wait) {
   KNX_TRY_DONE(client::CheckAccess(access, live::SteadyClock::Wall()));

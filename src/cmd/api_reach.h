@@ -20,6 +20,10 @@ namespace knx::cmd {
 // `master` takes the place of the server in it; with no kubeconfig named it is all there is.
 Result<client::ApiAccess> FindAccess(const std::string& kubeconfig, const std::string& master);
 
+// That the environment names a proxy which kube-scheduler would use, and is not read here; empty:
+// it names none, or one is named where it counts.
+std::string ProxyRemark(const client::ApiAccess& access);
+
 // A way to one API server, with credentials that are kept up to date.
 class ApiReach {
  public:

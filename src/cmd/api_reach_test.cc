@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 
 #include "net/testing/certificates.h"
@@ -43,6 +44,23 @@ TEST(ApiReach, ACertificateThatEndsSoonIsRemarkedUpon) {
                  [&said](std::string_view what) { said.emplace_back(what); });
   EXPECT_THAT(said, ElementsAre(StartsWith(
                         "/k:1:2: users[0].user.client-certificate-data: the certificate ends ")));
+}
+
+TEST(ProxyRemark, AProxyOfTheEnvironmentIsSaidNotToBeRead) {
+  for (const char* name : {"https_proxy", "HTTPS_PROXY"}) ::unsetenv(name);
+  client::ApiAccess access;
+  access.server = *client::ParseServerUrl("https://api.example");
+  EXPECT_EQ(ProxyRemark(access), "");
+  ::setenv("https_proxy", "http://me:secret@proxy:1", 1);
+  EXPECT_EQ(ProxyRemark(access),
+            "https_proxy is set and not read here: the API server is reached without a proxy, "
+            "unless the kubeconfig names one in proxy-url");
+  access.proxy = *client::ParseProxyUrl("http://named:1");
+  EXPECT_EQ(ProxyRemark(access), "");
+  access.proxy = {};
+  access.server = *client::ParseServerUrl("http://api.example");
+  EXPECT_EQ(ProxyRemark(access), "");
+  ::unsetenv("https_proxy");
 }
 
 class FindAccessTest : public ::testing::Test {

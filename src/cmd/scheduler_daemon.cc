@@ -149,6 +149,7 @@ Result<int> Run(const DaemonOptions& options) {
   KNX_TRY(client::ApiAccess access,
           FindAccess(configuration.config.client_connection.kubeconfig, options.master));
   Remark(log, access.warnings);
+  if (std::string remark = ProxyRemark(access); !remark.empty()) Remark(log, {std::move(remark)});
   std::signal(SIGPIPE, SIG_IGN);
   KNX_TRY(const auto signals, DaemonSignals::Catch());
   auto code = RunUntilItEnds(
