@@ -176,6 +176,7 @@ void Core::DropUnheldPlaces(GangId id, Time now) {
 
 void Core::HoldExecutorPlaces(const GangPlan& plan, Reservation& executors) {
   reservations_.Enter(executors, ReservationStage::kHeld);
+  NoteRows(executors, state_);
   // Those that start with the driver do not need any of them.
   for (const auto& [pod, row] : plan.places) {
     if (driven_.MayUse(pod, executors)) reservations_.AddUser(executors, pod, row);
@@ -220,9 +221,6 @@ GangPlan Core::PlanBothHere(PodId id, GangId gang, Reservation* executors, GangP
   }
   ConcludeForAll(comers, planner, plan);
   if (plan.places.empty() || executors == nullptr) return plan;
-  for (Reservation::Place& place : executors->places) {
-    if (place.hold.valid()) place.row = state_.pod(place.hold).node;
-  }
   std::erase_if(plan.places,
                 [this](const auto& place) { return cluster::IsHold(state_.pod(place.first)); });
   return plan;

@@ -310,6 +310,7 @@ std::optional<Placement> Core::PlaceTogether(Reservation& reservation) {
     std::optional<Placement> refusal = PlaceHolds(reservation);
     if (together && !refusal) refusal = RefuseDriver(drivers_.Of(gang)->pod);
     refusal ? state_.Rollback(plan) : state_.Commit(plan);
+    if (!refusal) NoteRows(reservation, state_);
     return refusal;
   };
   if (!domains || domains->all.empty()) return attempt(false);
@@ -360,8 +361,8 @@ std::optional<Placement> Core::PlaceHolds(Reservation& reservation) {
         return found;
       }
     }
+    // The book is told once the plan stays.
     state_.Assume(place.hold, row);
-    place.row = row;
   }
   return std::nullopt;
 }

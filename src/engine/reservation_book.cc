@@ -87,6 +87,13 @@ std::string KeyOf(const k8s::ResourceReservation& object) {
   return fmt::format("{}/{}", object.meta.namespace_, object.meta.name);
 }
 
+void NoteRows(Reservation& reservation, const cluster::State& state) {
+  for (Reservation::Place& place : reservation.places) {
+    if (!place.hold.valid()) continue;
+    if (const NodeRow row = state.pod(place.hold).node; row.valid()) place.row = row;
+  }
+}
+
 bool Reservation::all_taken() const {
   return std::all_of(places.begin(), places.end(),
                      [](const Place& place) { return place.left.empty(); });

@@ -1,6 +1,6 @@
 // What is reserved, and how much of it is used. Every reservation has places; what a place has left
-// is what was asked for less what the pods took that it is for. Knows nothing of the state: whoever
-// owns both keeps the room there that is left here (core_reservations.cc).
+// is what was asked for less what the pods took that it is for. Changes nothing in the state:
+// whoever owns both keeps the room there that is left here (core_reservations.cc).
 #pragma once
 
 #include <cstddef>
@@ -143,6 +143,8 @@ class ReservationBook {
 };
 
 [[nodiscard]] std::string KeyOf(const k8s::ResourceReservation& object);
+// Its places are where they have room in the state.
+void NoteRows(Reservation& reservation, const cluster::State& state);
 
 // What is reserved, as pods come to use it one after the other.
 class ReservedRoom {
