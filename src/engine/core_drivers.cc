@@ -262,7 +262,8 @@ void Core::KeepExecutorPlaces(Time now) {
   for (const GangId gang : drivers_.Gangs()) {
     const cluster::Pod& pod = state_.pod(drivers_.Of(gang)->pod);
     const std::size_t needed = NeededBy(gang);
-    if (!pod.node.valid() || needed == 0) continue;
+    // One that leaves makes no more pods, and is not among those that have a place.
+    if (!pod.node.valid() || pod.leaves() || needed == 0) continue;
     const Time since = pod.started == Time{} ? now : pod.started;
     const std::size_t others = state_.gangs().Get(gang).placed - 1;
     if (MakeExecutorPlaces(gang, needed + others, since) != nullptr) reservations_due_ = true;

@@ -227,5 +227,22 @@ TEST_F(DriverRoomTest, WhatKeepsTheClusterGoingComesFirst) {
   EXPECT_THAT(harness_.evictions(), ElementsAre("driver"));
 }
 
+TEST_F(DriverRoomTest, NothingIsKeptAfterAStartForOneThatIsBeingEvicted) {
+  Node("a", "8");
+  Node("b", "8");
+  harness_.Pod(Member("driver", "1", 0)
+                   .Label("spark-role", "driver")
+                   .Annotation("scheduling.kubenexus.io/executor-resources", "cpu=2")
+                   .On("a"));
+  harness_.Pod(Member("e0", "2", 20).On("b"));
+  harness_.Pod(PodBuilder("important").Asks("cpu", "8").Priority(10));
+  harness_.ScheduleAndBind();
+  ASSERT_THAT(harness_.evictions(), ElementsAre("driver"));
+  harness_.Listed();
+  harness_.ScheduleAndBind();
+  EXPECT_EQ(UsedOn("a"), 1);
+  EXPECT_EQ(UsedOn("b"), 2);
+}
+
 }  // namespace
 }  // namespace knx::engine
