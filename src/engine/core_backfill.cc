@@ -117,8 +117,8 @@ PodId Core::WhoWaits(PodId id, GangId gang) const {
 Backfill::Places Core::PlanFor(const Waiter& waiter) {
   if (waiter.gang.valid()) {
     GangPlanner planner = MakePlanner();
-    const bool in_parts =
-        waiter.members.size() < waiter.needed && driven_.MayStartInParts(waiter.gang);
+    const bool in_parts = !gangs_.AreEnough(state_, waiter.gang, *gangs_.Find(waiter.gang)) &&
+                          driven_.MayStartInParts(waiter.gang);
     return in_parts ? PlanDriver(waiter, planner) : PlanMembers(waiter, planner);
   }
   const Placement placement = placer_.PlaceInPlan(ProfileOf(waiter.pod), waiter.pod, {});

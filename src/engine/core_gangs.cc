@@ -126,14 +126,8 @@ void Core::CloseGang(GangId id) {
 }
 
 bool Core::HasEnough(GangId id, const WaitingGang& waiting) const {
-  if (waiting.ready.empty()) return false;
-  const cluster::Gang& gang = state_.gangs().Get(id);
-  const std::size_t known = gang.placed + gang.finished + waiting.ready.size();
-  // The first is nearly always the answer, and costs nothing.
-  if (known < static_cast<std::size_t>(gang.minimum) || waiting.ready.size() < NeededBy(id)) {
-    return driven_.MayStartInParts(id);
-  }
-  return GangBook::FillParts(state_, id, waiting);
+  return !waiting.ready.empty() &&
+         (gangs_.AreEnough(state_, id, waiting) || driven_.MayStartInParts(id));
 }
 
 bool Core::IsIncomplete(GangId id) const {
@@ -254,9 +248,9 @@ void Core::DecideGang(PodId id, GangId gang, Time now) {
   waiting.pin = PinOf(state_, state_.gangs().Get(gang));
   GangPlanner planner = MakePlanner();
   // Fewer are there than it needs: then all of them start, and the places of the others are kept.
-  const std::size_t ready = waiting.ready.size(), needed = NeededBy(gang);
-  const bool in_parts = ready < needed && driven_.MayStartInParts(gang);
-  Reservation* const executors = in_parts ? MakeExecutorPlaces(gang, needed - ready, now) : nullptr;
+  const std::size_t to_come = gangs_.StillToCome(state_, gang, waiting);
+  const bool in_parts = to_come > 0 && driven_.MayStartInParts(gang);
+  Reservation* const executors = in_parts ? MakeExecutorPlaces(gang, to_come, now) : nullptr;
   if (executors == nullptr) DropUnheldPlaces(gang, now);
   const Loan loan = Lend(waiting.ready);
   const auto attempt = state_.Mark();

@@ -89,9 +89,9 @@ std::string DrivenGangs::WhyNotInParts(GangId id) const {
     return fmt::format("; its driver waits until reservation {} is held",
                        Shortened(KeyOf(each->object), kLongestName));
   }
-  const std::size_t needed = books_.needed(id), ready = books_.gangs.Find(id)->ready.size();
-  const bool keeps = !reserved && !driver->executor.empty() && needed > ready;
-  if (!keeps || needed - ready <= kMostExecutorPlaces) return {};
+  if (reserved || driver->executor.empty()) return {};
+  const WaitingGang& waiting = *books_.gangs.Find(id);
+  if (books_.gangs.StillToCome(books_.state, id, waiting) <= kMostExecutorPlaces) return {};
   return fmt::format(
       "; its driver does not start before the others: places are kept for {} of them at most",
       kMostExecutorPlaces);

@@ -124,6 +124,54 @@ bool GangBook::FillParts(const cluster::State& state, GangId id, const WaitingGa
   return waiting.enough->second;
 }
 
+bool GangBook::AreEnough(const cluster::State& state, GangId id, const WaitingGang& waiting) const {
+  const cluster::Gang& gang = state.gangs().Get(id);
+  const std::size_t known = gang.placed + gang.finished + waiting.ready.size();
+  // The first is nearly always the answer, and costs nothing.
+  return known >= static_cast<std::size_t>(gang.minimum) &&
+         waiting.ready.size() >= NeededBy(state, id) && FillParts(state, id, waiting);
+}
+
+namespace {
+
+std::size_t ToComeInRoles(const cluster::State& state, const cluster::Gang& gang,
+                          const std::vector<PodId>& ready) {
+  auto missing = MissingInRoles(state, gang);
+  for (const PodId pod : ready) {
+    const auto role = missing.find(RoleOf(state, pod));
+    if (role != missing.end() && role->second > 0) --role->second;
+  }
+  std::size_t all = 0;
+  for (const auto& [role, wanted] : missing) all += wanted;
+  return all;
+}
+
+// Those that make whole what has begun, and those of sub-groups that have to begin.
+std::size_t ToComeInSubGroups(const cluster::State& state, const cluster::Gang& gang,
+                              const std::vector<PodId>& ready) {
+  if (!HasSubGroups(gang)) return 0;
+  SubGroups groups = SubGroupsOf(state, gang, ready);
+  std::size_t all = 0;
+  for (SubGroup& group : groups.all) {
+    group.placed += group.waiting.size();
+    if (group.placed == 0) continue;
+    all += group.missing();
+    group.placed += group.missing();
+  }
+  return all + LeastForSubGroups(gang, groups);
+}
+
+}  // namespace
+
+std::size_t GangBook::StillToCome(const cluster::State& state, GangId id,
+                                  const WaitingGang& waiting) const {
+  if (AreEnough(state, id, waiting)) return 0;
+  const cluster::Gang& gang = state.gangs().Get(id);
+  const std::size_t needed = NeededBy(state, id), ready = waiting.ready.size();
+  return std::max({needed > ready ? needed - ready : 0, ToComeInRoles(state, gang, waiting.ready),
+                   ToComeInSubGroups(state, gang, waiting.ready)});
+}
+
 WaitingGang& GangBook::Open(GangId gang, Time now) {
   const auto [it, fresh] = gangs_.try_emplace(gang);
   if (fresh) it->second.since = now;

@@ -93,6 +93,12 @@ class GangBook {
   // Whether those who are ready are enough of each role and for whole sub-groups.
   [[nodiscard]] static bool FillParts(const cluster::State& state, cluster::GangId id,
                                       const WaitingGang& waiting);
+  // Whether it can start as a whole with those who are ready: in number, and the right ones.
+  [[nodiscard]] bool AreEnough(const cluster::State& state, cluster::GangId id,
+                               const WaitingGang& waiting) const;
+  // If they are not, and all start: how many have to come, at the least, so that nothing is missed.
+  [[nodiscard]] std::size_t StillToCome(const cluster::State& state, cluster::GangId id,
+                                        const WaitingGang& waiting) const;
 
   // Something is to be said of a gang at a time, or it is to be tried again, or no longer.
   void SetMissingReport(cluster::GangId id, std::optional<Time> when);

@@ -62,7 +62,7 @@ std::optional<GangInquiry> Inquirer::OfGang(std::string_view uid, GangQuestion q
   inquiry.minimum = static_cast<std::size_t>(record.minimum);
   inquiry.needed = core_.NeededBy(gang);
   inquiry.complete = core_.HasEnough(gang, *waiting);
-  inquiry.awaits_executors = inquiry.complete && inquiry.ready < inquiry.needed;
+  inquiry.awaits_executors = inquiry.complete && !core_.gangs_.AreEnough(state_, gang, *waiting);
   if (!inquiry.complete) inquiry.message = WhatIsMissing(state_, gang, *waiting);
   if (!inquiry.complete || inquiry.awaits_executors) return inquiry;
   const Aspirants who{gang, waiting->ready, inquiry.needed};
