@@ -19,7 +19,8 @@ Core::Core(EngineOptions options, std::vector<framework::Profile> profiles)
           state_, options_, [this](PodId member) { return NodesInQuestion(member); },
           [this](AskExtender ask) { return Emit(std::move(ask)); }),
       driven_({state_, gangs_, reservations_, drivers_,
-               [this](cluster::GangId id) { return NeededBy(id); }}) {
+               [this](cluster::GangId id) { return NeededBy(id); }}),
+      lent_(state_, reservations_, [this](PodId id) { return ReservationsFor(id); }) {
   // The configuration sees to it that those of all profiles are the same.
   for (const framework::Profile& profile : profiles_) {
     if (profile.classifier) state_.SetProfileRules(&profile.classifier->plugin->profile_rules());

@@ -32,10 +32,10 @@
 #include "engine/gang_preemption.h"
 #include "engine/gang_turn.h"
 #include "engine/group_conditions.h"
+#include "engine/lent_room.h"
 #include "engine/placement.h"
 #include "engine/plugin_judge.h"
 #include "engine/queue.h"
-#include "engine/reservation_book.h"
 
 namespace knx::engine {
 
@@ -310,8 +310,6 @@ class Core {
   void EndReservation(Reservation& reservation, ReservationStage stage, Time now);
   // Those that the pod may use.
   [[nodiscard]] std::vector<Reservation*> ReservationsFor(PodId id);
-  Loan Lend(std::span<const PodId> pods);
-  void TakeBackLoan(const Loan& loan);
   // The plan stays: those who have a place by it use what is theirs, and the rest is held again.
   void SettleLoan(const Loan& loan, std::span<const std::pair<PodId, NodeRow>> places, Time now);
   Placement PlaceOne(PodId id, Time now);
@@ -485,6 +483,7 @@ class Core {
   ReservationBook reservations_;
   Drivers drivers_;
   DrivenGangs driven_;
+  LentRoom lent_;
   std::set<GangId> touched_;
   std::optional<std::size_t> reserving_;  // the profile that judges places
   bool reservations_due_ = false;         // something may have to be done about them

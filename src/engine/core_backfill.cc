@@ -53,7 +53,7 @@ void Core::SwitchOnBackfill() {
                               {requests.begin(), requests.end()});
            });
   };
-  doors.fits = [this](PodId pod, NodeRow row) { return placer_.Fits(JudgeOf(pod), pod, row); };
+  doors.fits = [this](PodId pod, NodeRow row) { return FitsOn(pod, row); };
   doors.reserve = [this](PodId pod, NodeRow row) {
     std::uint8_t by = 0;
     return AskReserve(JudgeOf(pod), pod, row, by).ok();

@@ -53,29 +53,37 @@ const GangRound::Kind* Core::SaidAbout(PodId member) {
 Placement Core::PlaceMember(PodId member) {
   const GangRound::Kind* const said = SaidAbout(member);
   const framework::Profile& profile = JudgeOf(member);
-  if (said == nullptr) return placer_.PlaceInPlan(profile, member, FailedOn(member));
+  if (said == nullptr) {
+    return lent_.Place(member,
+                       [&] { return placer_.PlaceInPlan(profile, member, FailedOn(member)); });
+  }
   Placement placement;
   const NodeRow nominated = state_.pod(member).nominated;
   if (nominated.valid() && FitsOn(member, nominated)) {
     placement.node = nominated;
     return placement;
   }
-  placement = placer_.ChooseAmong(profile, member, said->rows, said->scores, FailedOn(member));
-  if (placement.node.valid() || placement.attempt.error) return placement;
-  ExtenderVerdicts verdicts = said->verdicts;
-  placement = placer_.RefuseInPlan(profile, member, verdicts);
-  placement.message += gang_extenders_.WhoTook(*said);
-  return placement;
+  return lent_.Place(member, [&] {
+    Placement found =
+        placer_.ChooseAmong(profile, member, said->rows, said->scores, FailedOn(member));
+    if (found.node.valid() || found.attempt.error) return found;
+    ExtenderVerdicts verdicts = said->verdicts;
+    found = placer_.RefuseInPlan(profile, member, verdicts);
+    found.message += gang_extenders_.WhoTook(*said);
+    return found;
+  });
 }
 
 bool Core::FitsOn(PodId member, NodeRow row) {
   const GangRound::Kind* const said = SaidAbout(member);
   if (said != nullptr && !said->Allows(row)) return false;
-  return placer_.Fits(JudgeOf(member), member, row);
+  return lent_.Fits(member, row, [&] { return placer_.Fits(JudgeOf(member), member, row); });
 }
 
 KindRoom Core::RoomOf(PodId member, bool alone) {
   KindRoom room = placer_.RoomOf(JudgeOf(member), member, alone);
+  // What is lent there to others of the plan makes a difference, too.
+  room.amounts_only &= lent_.KindOf(member) == 0;
   if (const GangRound::Kind* const said = SaidAbout(member)) {
     std::erase_if(room.open, [said](NodeRow row) { return !said->Allows(row); });
   }

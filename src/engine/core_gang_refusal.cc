@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/shortened.h"
 #include "engine/core.h"
@@ -22,16 +23,17 @@ GangPlanner Core::MakePlanner(GangPlanner::Place place) {
     std::uint8_t by = 0;
     return AskReserve(JudgeOf(pod), pod, row, by);
   };
-  return {state_, std::move(place), reserve, options_.halves_gangs};
+  const auto kind = [this](PodId pod) { return lent_.KindOf(pod); };
+  return {state_, std::move(place), reserve, kind, options_.halves_gangs};
 }
 
 GangCount Core::CountFor(std::span<const PodId> members,
                          std::vector<std::pair<PodId, std::size_t>>& by_kind, Symbol together,
                          bool with_others) {
-  using Kind = std::pair<cluster::ClassId, cluster::RelationId>;
+  using Kind = std::tuple<cluster::ClassId, cluster::RelationId, std::size_t>;
   std::vector<Kind> kinds;
   for (const PodId member : members) {
-    const Kind kind(state_.pod(member).pod_class, state_.RelationOf(member));
+    const Kind kind(state_.pod(member).pod_class, state_.RelationOf(member), lent_.KindOf(member));
     const auto at = std::find(kinds.begin(), kinds.end(), kind);
     by_kind.emplace_back(member, static_cast<std::size_t>(at - kinds.begin()));
     if (at == kinds.end()) kinds.push_back(kind);

@@ -252,7 +252,7 @@ void Core::DecideGang(PodId id, GangId gang, Time now) {
   const bool in_parts = to_come > 0 && driven_.MayStartInParts(gang);
   Reservation* const executors = in_parts ? MakeExecutorPlaces(gang, to_come, now) : nullptr;
   if (executors == nullptr) DropUnheldPlaces(gang, now);
-  const Loan loan = Lend(waiting.ready);
+  const Loan loan = lent_.Lend(waiting.ready);
   const auto attempt = state_.Mark();
   bool held = false;
   const GangTurn turn{id, gang, in_parts, executors, [&](GangPlanner& with) {
@@ -265,7 +265,7 @@ void Core::DecideGang(PodId id, GangId gang, Time now) {
   const bool fits = !plan.places.empty();
   fits ? state_.Commit(attempt) : state_.Rollback(attempt);
   if (held) {
-    TakeBackLoan(loan);
+    lent_.TakeBack(loan);
     if (executors != nullptr) DropExecutorPlaces(gang, now);
     plan.refusal.attempt.failures = ++waiting.refusals;
     return HoldGang(id, gang, plan, now);
@@ -284,7 +284,7 @@ void Core::DecideGang(PodId id, GangId gang, Time now) {
         plan.refusal.message += NobodyGoesFor(waiter);
       }
     }
-    TakeBackLoan(loan);
+    lent_.TakeBack(loan);
     if (executors != nullptr) AwaitExecutorRoom(id, gang, *executors, room, now);
     return RefuseGang(id, gang, plan, room, now);
   }

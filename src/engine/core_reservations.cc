@@ -183,29 +183,9 @@ void Core::ResizeHold(Reservation::Place& place) {
 
 // ---- planning those they are for ----
 
-Loan Core::Lend(std::span<const PodId> pods) {
-  Loan loan;
-  if (reservations_.empty()) return loan;
-  for (const PodId pod : pods) {
-    for (const Reservation* const reservation : ReservationsFor(pod)) {
-      for (const Reservation::Place& place : reservation->places) {
-        if (!place.hold.valid() || !state_.pod(place.hold).node.valid()) continue;
-        if (!loan.mark) loan.mark = state_.Mark();
-        loan.holds.emplace_back(place.hold, place.row);
-        state_.Displace(place.hold);
-      }
-    }
-  }
-  return loan;
-}
-
-void Core::TakeBackLoan(const Loan& loan) {
-  if (loan.mark) state_.Rollback(*loan.mark);
-}
-
 void Core::SettleLoan(const Loan& loan, std::span<const std::pair<PodId, NodeRow>> places,
                       Time now) {
-  if (loan.mark) state_.Commit(*loan.mark);
+  lent_.Keep(loan);
   if (reservations_.empty()) return;
   for (const auto& [pod, row] : places) Use(pod, row, now);
   for (const auto& [hold, row] : loan.holds) {
@@ -219,10 +199,10 @@ void Core::SettleLoan(const Loan& loan, std::span<const std::pair<PodId, NodeRow
 }
 
 Placement Core::PlaceOne(PodId id, Time now) {
-  const Loan loan = Lend(std::span(&id, 1));
+  const Loan loan = lent_.Lend(std::span(&id, 1));
   Placement placement = placer_.Place(ProfileOf(id), id, FailedOn(id));
   if (backfill_ != nullptr) ConsiderPromises(id, placement, now);
-  TakeBackLoan(loan);
+  lent_.TakeBack(loan);
   return placement;
 }
 
@@ -347,14 +327,13 @@ void Core::MakeHolds(Reservation& reservation) {
 }
 
 std::optional<Placement> Core::PlaceHolds(Reservation& reservation) {
-  const framework::Profile& profile = profiles_[*reserving_];
-  for (Reservation::Place& place : reservation.places) {
+  for (const Reservation::Place& place : reservation.places) {
     if (!place.hold.valid() || state_.pod(place.hold).node.valid()) continue;
     NodeRow row = place.row;
     const bool known =
         row.valid() && row.index < state_.nodes().row_count() && state_.nodes().has_node(row);
-    if (!known || !placer_.MayUse(row) || !placer_.Fits(profile, place.hold, row)) {
-      Placement found = placer_.PlaceInPlan(profile, place.hold, {});
+    if (!known || !placer_.MayUse(row) || !FitsOn(place.hold, row)) {
+      Placement found = PlaceMember(place.hold);
       row = found.node;
       if (!row.valid()) {
         found.message = fmt::format("no room for place {}: {}", place.asked.name, found.message);

@@ -32,12 +32,12 @@ DemandPlanner::DemandPlanner(cluster::State& state, GangPlanner& planner, const 
 }
 
 void DemandPlanner::FindShapes() {
-  using Kind = std::tuple<cluster::ClassId, cluster::KinId, std::size_t>;
+  using Kind = std::pair<GangPlanner::Kind, std::size_t>;
   std::map<std::pair<std::size_t, std::vector<Kind>>, std::size_t> known;
   for (std::size_t part = 0; part < waiting_.size(); ++part) {
     std::vector<Kind> kinds;
     for (const PodId pod : waiting_[part]) {
-      kinds.emplace_back(state_.pod(pod).pod_class, state_.pod(pod).kin, at_first_.Of(pod).role);
+      kinds.emplace_back(planner_.KindOf(pod), at_first_.Of(pod).role);
     }
     const std::pair shape(at_first_.parts()[part].missing(), std::move(kinds));
     shapes_.push_back(known.try_emplace(shape, known.size()).first->second);

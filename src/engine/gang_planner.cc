@@ -196,11 +196,10 @@ void GangPlanner::Fill(std::vector<PodId>& without, GangPlan& plan, const Wants&
 bool GangPlanner::PlaceSome(std::vector<PodId>& without, GangPlan& plan, const Wants& wants) {
   const std::size_t before = plan.places.size();
   // Where one of a kind finds no place, the next finds none either; room only becomes less.
-  using Kind = std::pair<cluster::ClassId, cluster::KinId>;
   std::set<Kind> hopeless;
   Kind last;  // that was found to be: there may be thousands of it, one after the other
   std::erase_if(without, [&](PodId pod) {
-    const Kind kind(state_.pod(pod).pod_class, state_.pod(pod).kin);
+    const Kind kind = KindOf(pod);
     if (kind == last || hopeless.contains(kind)) {
       last = kind;
       return false;

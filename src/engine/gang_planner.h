@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -65,9 +66,16 @@ class GangPlanner {
   // Takes what the pod needs beside its room; anything but success: it cannot go there.
   using Reserve = std::function<framework::Outcome(cluster::PodId, cluster::NodeRow)>;
 
+  // Of which kind the pod is among those that are alike but may use other room (LentRoom).
+  using RoomKind = std::function<std::size_t(cluster::PodId)>;
+
   // `halves`: see EngineOptions.
-  GangPlanner(cluster::State& state, Place place, Reserve reserve, bool halves)
-      : state_(state), place_(std::move(place)), reserve_(std::move(reserve)), halves_(halves) {}
+  GangPlanner(cluster::State& state, Place place, Reserve reserve, RoomKind room_kind, bool halves)
+      : state_(state),
+        place_(std::move(place)),
+        reserve_(std::move(reserve)),
+        room_kind_(std::move(room_kind)),
+        halves_(halves) {}
 
   // At least `needed` of the members, and as many of the others as fit beside them.
   GangPlan Plan(std::span<const cluster::PodId> members, std::size_t needed) {
@@ -80,6 +88,11 @@ class GangPlanner {
   // In the first of them in which there are places for enough.
   GangPlan PlanInOrders(const Orders& orders, std::size_t needed);
 
+  // Pods of one kind find the same places.
+  using Kind = std::tuple<cluster::ClassId, cluster::KinId, std::size_t>;
+  [[nodiscard]] Kind KindOf(cluster::PodId pod) const {
+    return {state_.pod(pod).pod_class, state_.pod(pod).kin, room_kind_(pod)};
+  }
   // The order in which members are placed; and, of equally important ones, the other way round.
   [[nodiscard]] std::vector<cluster::PodId> LargestFirst(
       std::span<const cluster::PodId> members) const;
@@ -102,6 +115,7 @@ class GangPlanner {
   cluster::State& state_;
   Place place_;
   Reserve reserve_;
+  RoomKind room_kind_;
   bool halves_;
 };
 

@@ -29,12 +29,12 @@ std::optional<PodInquiry> Inquirer::OfPod(std::string_view uid) {
   if (!id.valid() || state_.pod(id).node.valid() || !core_.IsOurs(id)) return std::nullopt;
   const framework::Profile& profile = core_.ProfileOf(id);
   PodInquiry inquiry;
-  const Loan loan = core_.Lend(std::span(&id, 1));
+  const Loan loan = core_.lent_.Lend(std::span(&id, 1));
   inquiry.asked = core_.placer_.Inquire(profile, id);
   const bool refused =
       !inquiry.asked.kept_out && !inquiry.asked.error && inquiry.asked.chosen.empty();
   if (refused) core_.placer_.ListObstacles(profile, id, inquiry);
-  core_.TakeBackLoan(loan);
+  core_.lent_.TakeBack(loan);
   if (refused) FindHelp(AskFor(id), inquiry);
   DescribeWait(id, {}, inquiry);
   return inquiry;
@@ -66,7 +66,7 @@ std::optional<GangInquiry> Inquirer::OfGang(std::string_view uid, GangQuestion q
   if (!inquiry.complete) inquiry.message = WhatIsMissing(state_, gang, *waiting);
   if (!inquiry.complete || inquiry.awaits_executors) return inquiry;
   const Aspirants who{gang, waiting->ready, inquiry.needed};
-  const Loan loan = core_.Lend(who.ready);
+  const Loan loan = core_.lent_.Lend(who.ready);
   const auto mark = state_.Mark();
   GangPlanner planner = core_.MakePlanner();
   GangPlan plan = core_.PlanNow(gang, planner);
@@ -76,7 +76,7 @@ std::optional<GangInquiry> Inquirer::OfGang(std::string_view uid, GangQuestion q
   inquiry.answer = plan.places.empty() && inquiry.needed == 0 ? GangAnswer::kNotFound : plan.answer;
   const bool why = plan.places.empty() && question == GangQuestion::kWhy;
   if (why) Explain(who, plan, inquiry);
-  core_.TakeBackLoan(loan);
+  core_.lent_.TakeBack(loan);
   if (why) FindHelp(AskFor(who, plan), inquiry);
   return inquiry;
 }

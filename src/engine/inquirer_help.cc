@@ -33,9 +33,9 @@ void DisplaceAllBut(GangId gang, cluster::State& state) {
 Inquirer::Question Inquirer::AskFor(PodId id) {
   Question question{.members = {id}};
   question.attempt = AfterReservations([this, id] {
-    const Loan loan = core_.Lend(std::span(&id, 1));
+    const Loan loan = core_.lent_.Lend(std::span(&id, 1));
     const bool fits = core_.PlaceMember(id).node.valid();
-    core_.TakeBackLoan(loan);
+    core_.lent_.TakeBack(loan);
     return StartTrials::Tried{fits, 0};
   });
   return question;
@@ -57,12 +57,12 @@ Inquirer::Question Inquirer::AskFor(const Aspirants& who, const GangPlan& plan) 
     }
   }
   question.attempt = AfterReservations([this, gang = who.gang] {
-    const Loan loan = core_.Lend(core_.gangs_.Find(gang)->ready);
+    const Loan loan = core_.lent_.Lend(core_.gangs_.Find(gang)->ready);
     const auto mark = state_.Mark();
     GangPlanner by_itself = core_.MakePlanner();
     const GangPlan tried = core_.PlanNow(gang, by_itself);
     state_.Rollback(mark);
-    core_.TakeBackLoan(loan);
+    core_.lent_.TakeBack(loan);
     return StartTrials::Tried{!tried.places.empty(), tried.evaluations};
   });
   return question;
@@ -134,7 +134,7 @@ void Inquirer::FindHelp(const Question& question, Wait& wait) {
 std::vector<PodId> Inquirer::FindPods(const Question& question, GangHelpFinder& finder) {
   // Where most fit already, fewest are in the way.
   constexpr std::size_t kMostDomains = 4;
-  const Loan loan = core_.Lend(question.members);
+  const Loan loan = core_.lent_.Lend(question.members);
   std::vector<PodId> fewest;
   if (question.domains.empty()) fewest = FindPodsHere(question, finder);
   for (std::size_t i = 0; i < std::min(question.domains.size(), kMostDomains); ++i) {
@@ -144,7 +144,7 @@ std::vector<PodId> Inquirer::FindPods(const Question& question, GangHelpFinder& 
       fewest = std::move(found);
     }
   }
-  core_.TakeBackLoan(loan);
+  core_.lent_.TakeBack(loan);
   return fewest;
 }
 

@@ -36,25 +36,6 @@ std::string KeyFor(const Reservation& reservation) {
                                    : GroupKey(namespace_, reservation.group);
 }
 
-// Takes as much of `wanted` out of `from` as it has.
-ResourceVector TakeOut(ResourceVector& from, ResourceVector& wanted) {
-  ResourceVector taken;
-  for (ResourceAmount& want : wanted) {
-    for (ResourceAmount& have : from) {
-      if (have.id != want.id) continue;
-      const std::int64_t amount = std::min(have.amount, want.amount);
-      if (amount <= 0) continue;
-      taken.push_back({want.id, amount});
-      have.amount -= amount;
-      want.amount -= amount;
-    }
-  }
-  const auto is_empty = [](const ResourceAmount& entry) { return entry.amount <= 0; };
-  std::erase_if(from, is_empty);
-  std::erase_if(wanted, is_empty);
-  return taken;
-}
-
 void PutBack(ResourceVector& to, const ResourceVector& amounts) {
   for (const ResourceAmount& entry : amounts) {
     const auto at = std::lower_bound(to.begin(), to.end(), entry.id,
@@ -85,6 +66,24 @@ std::pair<std::size_t, std::size_t> Misfit(const ResourceVector& left,
 
 std::string KeyOf(const k8s::ResourceReservation& object) {
   return fmt::format("{}/{}", object.meta.namespace_, object.meta.name);
+}
+
+ResourceVector TakeOut(ResourceVector& from, ResourceVector& wanted) {
+  ResourceVector taken;
+  for (ResourceAmount& want : wanted) {
+    for (ResourceAmount& have : from) {
+      if (have.id != want.id) continue;
+      const std::int64_t amount = std::min(have.amount, want.amount);
+      if (amount <= 0) continue;
+      taken.push_back({want.id, amount});
+      have.amount -= amount;
+      want.amount -= amount;
+    }
+  }
+  const auto is_empty = [](const ResourceAmount& entry) { return entry.amount <= 0; };
+  std::erase_if(from, is_empty);
+  std::erase_if(wanted, is_empty);
+  return taken;
 }
 
 void NoteRows(Reservation& reservation, const cluster::State& state) {

@@ -143,6 +143,8 @@ class ReservationBook {
 };
 
 [[nodiscard]] std::string KeyOf(const k8s::ResourceReservation& object);
+// Takes as much of `wanted` out of `from` as it has, and gives what that is.
+cluster::ResourceVector TakeOut(cluster::ResourceVector& from, cluster::ResourceVector& wanted);
 // Its places are where they have room in the state.
 void NoteRows(Reservation& reservation, const cluster::State& state);
 
@@ -156,12 +158,6 @@ class ReservedRoom {
 
  private:
   std::map<cluster::PodId, cluster::ResourceVector> left_;  // by hold, where it was taken from
-};
-
-// Places that are lent to those they are for while these are planned.
-struct Loan {
-  std::optional<cluster::State::MarkId> mark;  // nullopt: nothing is lent
-  std::vector<std::pair<cluster::PodId, cluster::NodeRow>> holds;
 };
 
 }  // namespace knx::engine
