@@ -252,7 +252,7 @@ void Core::DecideGang(PodId id, GangId gang, Time now) {
   const bool in_parts = to_come > 0 && driven_.MayStartInParts(gang);
   Reservation* const executors = in_parts ? MakeExecutorPlaces(gang, to_come, now) : nullptr;
   if (executors == nullptr) DropUnheldPlaces(gang, now);
-  const Loan loan = lent_.Lend(waiting.ready);
+  const Loan loan = lent_.Lend(waiting.ready, executors);
   const auto attempt = state_.Mark();
   bool held = false;
   const GangTurn turn{id, gang, in_parts, executors, [&](GangPlanner& with) {

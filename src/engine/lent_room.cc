@@ -22,7 +22,7 @@ bool Contains(const std::vector<Value>& all, const Value& value) {
 
 // ---- lending ----
 
-Loan LentRoom::Lend(std::span<const PodId> pods) {
+Loan LentRoom::Lend(std::span<const PodId> pods, const Reservation* executors) {
   Loan loan{.lent_before = holds_.size(), .members_before = members_.size()};
   if (book_.empty()) return loan;
   for (const PodId pod : pods) {
@@ -41,6 +41,10 @@ Loan LentRoom::Lend(std::span<const PodId> pods) {
   if (!loan.mark) return loan;
   for (const PodId pod : pods) {
     if (loan.members_before == 0 || !Contains(members_, pod)) members_.push_back(pod);
+  }
+  if (executors != nullptr) {
+    const std::vector<PodId> stand_for = executors->holds();
+    members_.insert(members_.end(), stand_for.begin(), stand_for.end());
   }
   Index();
   return loan;
@@ -75,35 +79,33 @@ void LentRoom::Index() {
     const bool same = !reservations_.empty() && reservations_.back() == of;
     if (!same && !Contains(reservations_, of)) reservations_.push_back(of);
   }
+  // What stands for those to come is the last.
+  for (const PodId member : members_) kind_of_.emplace(member, FindKind(member));
 }
 
 // ---- who may use what ----
 
-std::size_t LentRoom::KindOf(PodId pod) {
+std::size_t LentRoom::KindOf(PodId pod) const {
   if (holds_.empty()) return 0;
-  if (const auto known = kind_of_.find(pod); known != kind_of_.end()) return known->second;
-  std::vector<const Reservation*> usable;
-  for (const Reservation* const each : UsableBy(pod)) {
-    if (Contains(reservations_, each)) usable.push_back(each);
-  }
-  std::size_t number = 0;
-  if (usable.size() < reservations_.size()) {
-    const auto kind = std::find(kinds_.begin(), kinds_.end(), usable);
-    number = static_cast<std::size_t>(kind - kinds_.begin()) + 1;
-    if (kind == kinds_.end()) kinds_.push_back(std::move(usable));
-  }
-  kind_of_.emplace(pod, number);
-  return number;
+  const auto known = kind_of_.find(pod);
+  return known == kind_of_.end() ? 0 : known->second;
 }
 
-std::vector<const Reservation*> LentRoom::UsableBy(PodId pod) {
-  if (!cluster::IsHold(state_.pod(pod))) {
-    const std::vector<Reservation*> usable = usable_(pod);
-    return {usable.begin(), usable.end()};
+std::size_t LentRoom::FindKind(PodId member) {
+  std::vector<const Reservation*> usable;
+  if (!cluster::IsHold(state_.pod(member))) {
+    for (const Reservation* const each : usable_(member)) {
+      if (Contains(reservations_, each)) usable.push_back(each);
+    }
+  } else if (kinds_.empty()) {
+    // Nobody who is there may not use some of it.
+    usable = reservations_;
   }
-  const bool all_use_all = std::all_of(members_.begin(), members_.end(),
-                                       [this](PodId member) { return KindOf(member) == 0; });
-  return all_use_all ? reservations_ : std::vector<const Reservation*>();
+  if (usable.size() == reservations_.size()) return 0;
+  const auto kind = std::find(kinds_.begin(), kinds_.end(), usable);
+  const std::size_t number = static_cast<std::size_t>(kind - kinds_.begin()) + 1;
+  if (kind == kinds_.end()) kinds_.push_back(std::move(usable));
+  return number;
 }
 
 std::span<const Reservation* const> LentRoom::UsableByKind(std::size_t kind) const {
@@ -141,7 +143,7 @@ bool LentRoom::Fits(PodId pod, NodeRow row, const std::function<bool()>& fits) {
   return does;
 }
 
-std::map<std::size_t, ResourceVector> LentRoom::CountUsed() {
+std::map<std::size_t, ResourceVector> LentRoom::CountUsed() const {
   std::map<std::size_t, ResourceVector> left;
   for (const PodId member : members_) {
     const NodeRow row = state_.pod(member).node;

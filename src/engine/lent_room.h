@@ -35,13 +35,16 @@ class LentRoom {
       : state_(state), book_(book), usable_(std::move(usable)) {}
 
   // What any of the pods may use has no room in the state until it is taken back, or kept.
-  Loan Lend(std::span<const cluster::PodId> pods);
+  // `executors`: whose places are planned with them; they may use what all of the pods may, whom
+  // those to come are likely to be like. nullptr: nobody's.
+  Loan Lend(std::span<const cluster::PodId> pods, const Reservation* executors = nullptr);
   void TakeBack(const Loan& loan);
   // The plan stays; who lent it gives what is left its room again.
   void Keep(const Loan& loan);
 
-  // Pods of one number may use the same of what is lent; 0: all of it.
-  [[nodiscard]] std::size_t KindOf(cluster::PodId pod);
+  // Pods of one number may use the same of what is lent; 0: all of it, or the pod is none of those
+  // to whom it is lent. Others are only planned to see what becomes of them later.
+  [[nodiscard]] std::size_t KindOf(cluster::PodId pod) const;
   // The answer for a pod that is planned, as if what is not for it were taken.
   Placement Place(cluster::PodId pod, const std::function<Placement()>& place);
   bool Fits(cluster::PodId pod, cluster::NodeRow row, const std::function<bool()>& fits);
@@ -61,12 +64,10 @@ class LentRoom {
 
   void End(const Loan& loan);
   void Index();
-  // What stands for pods to come may use what all who are there may: they are likely to be like
-  // them.
-  std::vector<const Reservation*> UsableBy(cluster::PodId pod);
+  std::size_t FindKind(cluster::PodId member);
   [[nodiscard]] std::span<const Reservation* const> UsableByKind(std::size_t kind) const;
   // By position in holds_, of those of which the plan has used some.
-  [[nodiscard]] std::map<std::size_t, cluster::ResourceVector> CountUsed();
+  [[nodiscard]] std::map<std::size_t, cluster::ResourceVector> CountUsed() const;
   // Gives what is not for them its room again, on that node or on all; those are given that cannot
   // have it, because others use some of it.
   std::vector<Rest> KeepFrom(std::size_t kind, cluster::NodeRow row);
@@ -82,7 +83,7 @@ class LentRoom {
   std::map<cluster::NodeRow, std::vector<std::size_t>> by_row_;  // positions in holds_
   std::vector<const Reservation*> reservations_;                 // of holds_, each once
   std::vector<std::vector<const Reservation*>> kinds_;           // what others than kind 0 may use
-  absl::flat_hash_map<cluster::PodId, std::size_t> kind_of_;     // as far as it was asked
+  absl::flat_hash_map<cluster::PodId, std::size_t> kind_of_;     // of members_
 };
 
 }  // namespace knx::engine
