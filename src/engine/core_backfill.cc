@@ -241,6 +241,12 @@ GangPlan Core::PlanBeside(const GangTurn& turn, GangPlanner& planner, bool& held
     state_.Rollback(mark);
     mark = state_.Mark();
     plan.places = turn.in_parts ? Backfill::Places{} : backfill_->TakePromised(waiter, now);
+    if (!plan.places.empty() && NeededBy(turn.gang) > 0) {
+      // It has lost others since it was promised these.
+      plan.places.clear();
+      state_.Rollback(mark);
+      mark = state_.Mark();
+    }
     std::optional<Detour> detour = backfill_->Around(waiter, now);
     GangPlanner beside = MakePlanner([&](PodId pod) { return PlaceBeside(*detour, pod); });
     if (plan.places.empty() && detour) {

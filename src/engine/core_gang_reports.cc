@@ -33,7 +33,7 @@ void Core::PlanReports(GangId id, WaitingGang& waiting, bool missing, Time now) 
     gangs_.SetIncompleteReport(id, std::nullopt);
   }
   if (IsIncomplete(id)) {
-    gangs_.BeginGrace(id, now + args.grace);
+    gangs_.BeginGrace(id, std::max(now + args.grace, waiting.ask_again));
   } else {
     gangs_.SuspendGrace(id, gang.members, [&](PodId pod) { return IsOnItsWay(id, pod); });
   }
@@ -77,12 +77,19 @@ void Core::ReportIncomplete(GangId id, WaitingGang& waiting, Time now) {
     EmitEvent(member, true, names::kEventGangIncomplete, names::kActionScheduling, message);
     const framework::GangArgs& args = plugin->plugin->gang_args();
     if (!args.evict_incomplete || stays || flights_.contains(member)) continue;
-    Emit(EvictPod{RefTo(member), std::nullopt, std::string(names::kEventGangIncomplete), message});
+    const ActionId action = Emit(
+        EvictPod{RefTo(member), std::nullopt, std::string(names::kEventGangIncomplete), message});
+    answer_deadlines_.emplace_back(now + options_.max_wait, action);
+    evictions_.Ask(action, RefTo(member));
+    // From now on it is none of those with whom the others would be enough.
+    state_.SetEvicted(member, true);
     // Who is still there then is asked again; without a grace not at once, for nothing has
     // happened.
     constexpr Duration kMoment = Duration::Seconds(1);
+    waiting.ask_again = now + kMoment;
     gangs_.SetIncompleteReport(id, now + std::max(GangArgsOf(gang).grace, kMoment));
   }
+  SettleGang(id, now);
 }
 
 // ---- gangs that ask for more than they did ----

@@ -131,6 +131,11 @@ void Core::SendEvictions(Evictions::PlanId id, Time now) {
 }
 
 void Core::OnEvictionFinished(const ActionFinished& finished, Time now) {
+  if (const std::optional<PodRef> asked = evictions_.TakeAsked(finished.action)) {
+    // Who does not go is asked again when its gang has had another grace.
+    if (finished.failure) SpareThose({*asked}, now);
+    return DropAnswered();
+  }
   const auto [id, victim] = evictions_.OnAnswer(finished.action, finished.failure.has_value());
   const Evictions::Plan& plan = evictions_.at(id);
   if (finished.failure) {

@@ -89,17 +89,24 @@ std::vector<Evictions::PlanId> Evictions::OnGoing(const std::string& uid) {
   return plans;
 }
 
+std::optional<PodRef> Evictions::TakeAsked(ActionId action) {
+  auto found = asked_.extract(action);
+  return found.empty() ? std::nullopt : std::optional(std::move(found.mapped()));
+}
+
 bool Evictions::Evicts(const std::string& uid) const {
-  return std::any_of(plans_.begin(), plans_.end(), [&](const auto& entry) {
-    const Plan& plan = entry.second;
-    const bool goes_on = plan.pod.valid() && !plan.failed;
-    for (std::size_t i = 0; i < (goes_on ? plan.victims.size() : plan.sent); ++i) {
-      const bool refused =
-          std::find(plan.refused.begin(), plan.refused.end(), i) != plan.refused.end();
-      if (!refused && plan.victims[i].uid == uid) return true;
-    }
-    return false;
-  });
+  const bool asked = std::any_of(asked_.begin(), asked_.end(),
+                                 [&](const auto& entry) { return entry.second.uid == uid; });
+  return asked || std::any_of(plans_.begin(), plans_.end(), [&](const auto& entry) {
+           const Plan& plan = entry.second;
+           const bool goes_on = plan.pod.valid() && !plan.failed;
+           for (std::size_t i = 0; i < (goes_on ? plan.victims.size() : plan.sent); ++i) {
+             const bool refused =
+                 std::find(plan.refused.begin(), plan.refused.end(), i) != plan.refused.end();
+             if (!refused && plan.victims[i].uid == uid) return true;
+           }
+           return false;
+         });
 }
 
 std::vector<PodRef> Evictions::VictimsFor(cluster::PodId pod) const {

@@ -46,7 +46,13 @@ class Evictions {
   [[nodiscard]] std::size_t Sendable(PlanId id) const;
   // Names the next victim; the action that evicts it is `action`.
   void Sent(PlanId id, ActionId action);
-  [[nodiscard]] bool Awaits(ActionId action) const { return awaited_.contains(action); }
+  // A pod was asked to go, and nobody gets its room.
+  void Ask(ActionId action, PodRef pod) { asked_.emplace(action, std::move(pod)); }
+  // It has answered; nullopt: it was asked for the sake of another.
+  std::optional<PodRef> TakeAsked(ActionId action);
+  [[nodiscard]] bool Awaits(ActionId action) const {
+    return awaited_.contains(action) || asked_.contains(action);
+  }
 
   struct Answered {
     PlanId plan = 0;
@@ -92,6 +98,7 @@ class Evictions {
   std::map<PlanId, Plan> plans_;
   absl::flat_hash_map<cluster::PodId, PlanId> by_pod_;
   absl::flat_hash_map<ActionId, std::pair<PlanId, std::size_t>> awaited_;  // which of its victims
+  std::map<ActionId, PodRef> asked_;
   std::set<std::pair<std::string, PlanId>> expected_;  // to go, by uid: were asked to
   std::set<std::pair<Time, PlanId>> paused_;
   std::map<std::string, Time> refused_;  // when last, by uid

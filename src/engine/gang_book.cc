@@ -246,9 +246,9 @@ void GangBook::ExtendGrace(GangId id, Duration by) {
 void GangBook::SuspendGrace(GangId id, const std::vector<PodId>& members,
                             const std::function<bool(PodId)>& is_on_its_way) {
   WaitingGang& gang = gangs_.at(id);
-  if (!gang.incomplete_report && !gang.said_incomplete && !gang.found_alone && !gang.grace_end) {
-    return;
-  }
+  const bool was_incomplete = gang.incomplete_report || gang.said_incomplete || gang.found_alone ||
+                              gang.grace_end || gang.were_enough > 0;
+  if (!was_incomplete && gang.completing.empty()) return;
   if (gang.incomplete_report) {
     gang.grace_end = gang.incomplete_report;
     SetIncompleteReport(id, std::nullopt);

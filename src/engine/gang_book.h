@@ -37,6 +37,7 @@ struct WaitingGang {
   bool incomplete = false;             // some have a place, and too few: it goes before others
   std::optional<Time> incomplete_report;  // when it is said that only some of it have a place
   bool said_incomplete = false;
+  Time ask_again;  // not before that, who was asked to go because it is incomplete
   // They make it whole and are on their way. Until they are bound its grace goes on: it ends then.
   std::vector<cluster::PodId> completing;
   std::optional<Time> grace_end;

@@ -109,6 +109,34 @@ TEST_F(GangGrace, IsForgottenWithWhoWasOnItsWay) {
   EXPECT_THAT(harness_.notes(), Not(Contains(HasSubstr("incomplete"))));
 }
 
+// They are as good as gone: who is bound to join them would be alone.
+TEST_F(GangGrace, WhoWasAskedToGoIsNotJoinedByOthers) {
+  BeginWithHalf();
+  harness_.FinishBinding("m1", "refused");
+  LoseOne("m1");
+  harness_.Pass(Duration::Seconds(31));
+  ASSERT_THAT(harness_.evictions(), UnorderedElementsAre("m0"));
+  harness_.Pod(Member("m2"));
+  harness_.Pass(Duration::Seconds(20));
+  EXPECT_EQ(harness_.NodeOf("m2"), "");
+  harness_.Pod(Member("m3"));
+  harness_.Pass(Duration::Seconds(20));
+  for (const char* name : {"m2", "m3"}) EXPECT_EQ(harness_.NodeOf(name), "a");
+}
+
+TEST_F(GangGrace, WhoWasAskedToGoAndStaysIsJoinedByOthers) {
+  BeginWithHalf();
+  harness_.FinishBinding("m1", "refused");
+  LoseOne("m1");
+  harness_.Pass(Duration::Seconds(31));
+  harness_.FinishEviction("m0", "the server is busy");
+  harness_.Pod(Member("m2"));
+  harness_.Pass(Duration::Seconds(20));
+  harness_.FinishBinding("m2");
+  harness_.Pass(Duration::Minutes(5));
+  EXPECT_THAT(harness_.evictions(), IsEmpty());
+}
+
 // Enough in all, and too few of a role.
 TEST_F(GangGrace, SaysWhichRoleIsMissing) {
   const std::string ours = "pod-group.scheduling.kubenexus.io/";
