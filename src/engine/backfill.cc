@@ -389,6 +389,10 @@ void Backfill::Forget(PodId pod) {
   times_.Forget(pod);
   held_.erase(pod);
   tries_.erase(pod);
+  ForgetPlacesOf(pod);
+}
+
+void Backfill::ForgetPlacesOf(PodId pod) {
   // A gang that has lost a member is promised a start anew.
   Drop([&](const Promise& promise) {
     return std::any_of(promise.places.begin(), promise.places.end(),

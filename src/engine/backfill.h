@@ -138,6 +138,8 @@ class Backfill {
   // The pod, or the gang, is not there any more; another may get its id.
   void Forget(cluster::PodId pod);
   void Forget(cluster::GangId gang);
+  // The pod may have gone over to another gang, or to none.
+  void ForgetPlacesOf(cluster::PodId pod);
   // The node goes. Gives those who were promised a place on it, and are promised nothing now.
   std::vector<cluster::PodId> ForgetNode(cluster::NodeRow row);
   // When a start has been promised that did not come, or who was tried often may be again.

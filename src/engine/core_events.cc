@@ -308,6 +308,7 @@ void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
     OnWaitingPodChanged(id, change, before, now);
   }
   if (change.gang) {
+    if (backfill_ != nullptr) backfill_->ForgetPlacesOf(id);
     ForgetMember(gang, id, now);
     NoteGrown(gang, were_enough, now);
     JoinOthers(id, now);

@@ -282,10 +282,11 @@ std::optional<std::string> Invariants::ComplaintAbout(const engine::PlanEviction
   const NodePtr node = told_.FindNode(plan.node);
   if (node == nullptr) return "the node is not there";
   if (const auto why = Forbids(rules->second, *preemptor->pod, *node)) return why;
-  // Who goes by an earlier plan may be counted as gone.
+  // Who goes by an earlier plan, or with its gang, may be counted as gone.
   for (const std::string& uid : told_.PodsOn(plan.node)) {
     const auto planned = planned_.lower_bound({uid, ""});
-    if (planned != planned_.end() && planned->first == uid) leaving.insert(uid);
+    const bool goes = planned != planned_.end() && planned->first == uid;
+    if (goes || evicted_.contains(uid)) leaving.insert(uid);
   }
   const Guest guest{preemptor->pod.get(), &preemptor->requests};
   if (const auto no_room = Overfills(rules->second, guest, *node, GuestsOn(plan.node, leaving))) {
