@@ -94,19 +94,26 @@ std::optional<PodRef> Evictions::TakeAsked(ActionId action) {
   return found.empty() ? std::nullopt : std::optional(std::move(found.mapped()));
 }
 
+namespace {
+
+bool Means(const Evictions::Plan& plan, const std::string& uid) {
+  const bool goes_on = plan.pod.valid() && !plan.failed;
+  const std::size_t count = goes_on ? plan.victims.size() : plan.sent;
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool refused =
+        std::find(plan.refused.begin(), plan.refused.end(), i) != plan.refused.end();
+    if (!refused && plan.victims[i].uid == uid) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 bool Evictions::Evicts(const std::string& uid) const {
-  const bool asked = std::any_of(asked_.begin(), asked_.end(),
-                                 [&](const auto& entry) { return entry.second.uid == uid; });
-  return asked || std::any_of(plans_.begin(), plans_.end(), [&](const auto& entry) {
-           const Plan& plan = entry.second;
-           const bool goes_on = plan.pod.valid() && !plan.failed;
-           for (std::size_t i = 0; i < (goes_on ? plan.victims.size() : plan.sent); ++i) {
-             const bool refused =
-                 std::find(plan.refused.begin(), plan.refused.end(), i) != plan.refused.end();
-             if (!refused && plan.victims[i].uid == uid) return true;
-           }
-           return false;
-         });
+  const auto is_it = [&](const auto& asked) { return asked.second.uid == uid; };
+  const auto means = [&](const auto& entry) { return Means(entry.second, uid); };
+  return std::any_of(asked_.begin(), asked_.end(), is_it) ||
+         std::any_of(plans_.begin(), plans_.end(), means);
 }
 
 std::vector<PodRef> Evictions::VictimsFor(cluster::PodId pod) const {
