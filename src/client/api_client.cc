@@ -324,7 +324,8 @@ void ApiClient::OnAnswer(const std::shared_ptr<Attempt>& attempt, Result<Respons
       if (SendWithOthers(attempt)) return;
     }
     if (response->status == kStatusForbidden) OnForbidden(attempt->call, *response);
-  } else if (unsent && net::EventLoop::Now() - attempt->began < attempt->call.timeout) {
+  } else if ((unsent || attempt->call.repeatable) &&
+             net::EventLoop::Now() - attempt->began < attempt->call.timeout) {
     wait = pause;
   }
   if (wait && attempt->count < attempt->call.attempts && MaySend(attempt->call)) {

@@ -93,6 +93,8 @@ class ApiClient {
     // Of a call that changes something: asked before each attempt, when bytes can leave. False: it
     // is given up, because somebody else was faster. Empty: it is always wanted.
     std::function<bool()> wanted = {};
+    // Done twice it is the same as done once: sent again also if its answer is lost.
+    bool repeatable = false;
   };
   // What the server has certainly not acted upon (no connection could be had within the call's
   // time-out), or asks to be sent later, is sent again a few times, with pauses that grow, and

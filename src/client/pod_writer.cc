@@ -74,7 +74,8 @@ void PodWriter::PatchStatus(const PodName& pod, const std::optional<PodCondition
              .path = PathOf(pod) + "/status",
              .body = fmt::format(R"({{"metadata":{{"uid":{}}},"status":{{{}}}}})",
                                  QuotedText(pod.uid), status),
-             .content_type = "application/strategic-merge-patch+json"},
+             .content_type = "application/strategic-merge-patch+json",
+             .repeatable = true},
             std::move(done));
 }
 
