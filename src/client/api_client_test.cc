@@ -154,6 +154,15 @@ TEST_F(ApiClientTest, DoesNotSendAgainWhatMayHaveBeenDone) {
   EXPECT_EQ(server_.asked().size(), 1U);
 }
 
+TEST_F(ApiClientTest, SendsAgainWhatIsTheSameDoneTwice) {
+  server_.Next([](ApiServer& server, const ApiServer::Asked& asked) {
+    server.http().Cut(asked.connection);
+  });
+  server_.NextAnswer(200, "{}");
+  EXPECT_TRUE(Call({.method = "PATCH", .path = "/status", .body = "{}", .repeatable = true}).ok());
+  EXPECT_EQ(server_.asked().size(), 2U);
+}
+
 TEST_F(ApiClientTest, WatchesAndCallsFindAPlaceWhereTheServerTakesFewRequestsAtATime) {
   ApiServer narrow(loop_, {.most_streams = 4});
   narrow.Otherwise([](ApiServer& server, const ApiServer::Asked& asked) {
