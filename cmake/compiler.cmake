@@ -9,9 +9,7 @@ set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
 
 find_program(KNX_CCACHE ccache)
 if(KNX_CCACHE)
-  # Without these two, ccache does not keep what was compiled with a precompiled header.
-  set(CMAKE_CXX_COMPILER_LAUNCHER
-      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${KNX_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${PROJECT_SOURCE_DIR}/scripts/compile.sh ${KNX_CCACHE})
 endif()
 
 find_program(KNX_MOLD mold)
