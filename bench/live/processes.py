@@ -21,11 +21,11 @@ def run_load(plane, what, **options):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def load_command(plane, what, **options):
+def load_command(plane, what, kubeconfig="kubeconfig", **options):
     flags = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()
              if value is not None and not isinstance(value, bool)]
     flags += [f"--{name}" for name, value in options.items() if value is True]
-    return [LOAD, what, f"--kubeconfig={plane.folder}/kubeconfig", *flags]
+    return [LOAD, what, f"--kubeconfig={plane.folder}/{kubeconfig}", *flags]
 
 
 class Watch:
@@ -64,6 +64,9 @@ def cpu_of_threads(pid):
     return sum(int((task / "schedstat").read_text("ascii").split()[0]) for task in tasks) / 1e9
 
 
+# Of all who are compared: what an API server asks of whom, and how many requests it takes at
+# a time, depends on who it is. An administrator is asked nothing.
+WHO_BINDS = "kube-scheduler.kubeconfig"
 GANG_PROFILE = ("profiles: [{schedulerName: default-scheduler,"
                 " plugins: {multiPoint: {enabled: [{name: Coscheduling}]}}}]\n")
 GANG_GATES = "--feature-gates=GenericWorkload=true,GangScheduling=true"
@@ -74,7 +77,7 @@ def scheduler_command(name, plane, gangs):
     config.write_text(
         "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
         "leaderElection: {leaderElect: false}\n"
-        f"clientConnection: {{kubeconfig: {plane.folder}/kube-scheduler.kubeconfig,"
+        f"clientConnection: {{kubeconfig: {plane.folder}/{WHO_BINDS},"
         " qps: 5000, burst: 5000}\n" + (GANG_PROFILE if gangs and name == "kubenexus" else ""),
         "utf-8")
     if name == "kube-scheduler":
@@ -102,10 +105,10 @@ def scheduler(name, plane, gangs=False):
 
 def binder_command(plane, kind, row, at_a_time):
     if kind == "go":
-        return [GO_BINDER, f"-kubeconfig={plane.folder}/kubeconfig", f"-pods={row['pods']}",
+        return [GO_BINDER, f"-kubeconfig={plane.folder}/{WHO_BINDS}", f"-pods={row['pods']}",
                 f"-nodes={row['nodes']}", f"-at-a-time={at_a_time}"]
-    return load_command(plane, "bind", shape=row["shape"], pods=row["pods"], nodes=row["nodes"],
-                        at_a_time=at_a_time)
+    return load_command(plane, "bind", kubeconfig=WHO_BINDS, shape=row["shape"], pods=row["pods"],
+                        nodes=row["nodes"], at_a_time=at_a_time)
 
 
 def now():
