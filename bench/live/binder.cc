@@ -88,7 +88,7 @@ void Binder::Record(client::PodName pod, std::string_view reason, std::string_vi
   event.note = std::move(note);
   event.controller = "default-scheduler";
   event.instance = "binder";
-  event.when = Time{};
+  event.when = Time{} + Duration::Seconds(1'800'000'000);  // any but none
   events_.Record(event, std::move(answered));
 }
 

@@ -83,6 +83,12 @@ std::string_view ShortEscape(std::uint32_t code) {
   }
 }
 
+// Nearly all texts: nothing in them has to be looked at twice.
+bool IsPlain(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+}
+
 // The text with every character that cannot stay as `replace` wants it; empty: it stays.
 template <class Replace>
 std::string Replaced(std::string_view text, Replace replace) {
@@ -104,12 +110,22 @@ std::string Replaced(std::string_view text, Replace replace) {
 }  // namespace
 
 std::string QuotedText(std::string_view text) {
+  if (IsPlain(text)) {
+    std::string out;
+    out.reserve(text.size() + 2);
+    return out.append(1, '"').append(text).append(1, '"');
+  }
   return fmt::format("\"{}\"", Replaced(text, [](std::uint32_t code) {
                        if (const auto escape = ShortEscape(code); !escape.empty()) {
                          return std::string(escape);
                        }
                        return IsUnseen(code) ? Escaped(code) : std::string();
                      }));
+}
+
+std::string Utf8(std::string_view text) {
+  if (IsPlain(text)) return std::string(text);
+  return Replaced(text, [](std::uint32_t) { return std::string(); });
 }
 
 std::string Printable(std::string_view text) {

@@ -60,5 +60,11 @@ TEST(Printable, IsOneLineOfWhatCanBeSeen) {
   }
 }
 
+TEST(Utf8, KeepsEverythingThatIsText) {
+  EXPECT_EQ(Utf8("plain"), "plain");
+  EXPECT_EQ(Utf8("\"a\\\n\xC3\xA9"), "\"a\\\n\xC3\xA9");
+  EXPECT_EQ(Utf8("a\xFFz"), "a\xEF\xBF\xBDz");
+}
+
 }  // namespace
 }  // namespace knx

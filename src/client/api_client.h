@@ -57,7 +57,9 @@ class ApiClient {
     // A right that we lack, as a line of its own kind; empty: goes to `log`.
     std::function<void(std::string_view line)> missing_right = {};
     std::string user_agent = {};
-    std::size_t write_connections = 4;
+    // At 100 requests each. An API server carries out about 100 of one client at a time, lets 300
+    // wait, and puts off the rest by a second; and the more wait, the more it has to do.
+    std::size_t write_connections = 2;
     net::Http2Connection::Timing timing = {};
     // Whether calls that change something may still be sent; empty: always. Asked when one is made,
     // made again, and by the connection right before bytes leave (net::Endpoint::may_send).

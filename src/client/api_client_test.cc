@@ -22,6 +22,8 @@ using net::testing::RunFor;
 using net::testing::RunUntil;
 using testing::ApiServer;
 using ::testing::ElementsAre;
+using testing::Enveloped;
+using testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::JsonStatus;
@@ -316,7 +318,9 @@ TEST_F(ApiClientTest, WritesWhatTheServerExpects) {
   volumes.SetAside("v", {"ns", "c", "u"}, true, "8", count);
   ASSERT_TRUE(RunUntil(loop_, [&] { return done == 5; }));
   const auto& asked = server_.asked();
-  EXPECT_THAT(asked[0].body, HasSubstr(R"("name":"p\"1","uid":"u"},"target":{"kind":"Node")"));
+  EXPECT_EQ(asked[0].body,
+            Enveloped("Binding", Field(1, Field(1, "p\"1") + Field(3, "ns") + Field(5, "u")) +
+                                     Field(2, Field(1, "Node") + Field(3, "n1"))));
   EXPECT_THAT(asked[1].body, HasSubstr(R"("nominatedNodeName":null)"));
   EXPECT_THAT(asked[1].body, HasSubstr(R"("observedGeneration":3)"));
   EXPECT_THAT(asked[2].body, HasSubstr(R"("preconditions":{"uid":"u"})"));

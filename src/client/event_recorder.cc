@@ -5,8 +5,9 @@
 #include <string_view>
 #include <utility>
 
-#include "base/quoted_text.h"
 #include "client/micro_time.h"
+#include "client/proto_bodies.h"
+#include "k8s/proto_writer.h"
 
 namespace knx::client {
 namespace {
@@ -16,13 +17,6 @@ constexpr Duration kSilenceEndsIt = Duration::Minutes(6);
 constexpr Duration kWriteCountEvery = Duration::Minutes(1);
 constexpr std::size_t kMostSeries = 10'000;
 constexpr std::size_t kLongestName = 253;  // that the API server takes
-
-std::string ReferenceTo(const PodName& object, std::string_view api_version = "v1",
-                        std::string_view kind = "Pod") {
-  return fmt::format(R"({{"apiVersion":{},"kind":{},"namespace":{},"name":{},"uid":{}}})",
-                     QuotedText(api_version), QuotedText(kind), QuotedText(object.namespace_),
-                     QuotedText(object.name), QuotedText(object.uid));
-}
 
 std::string EventsOf(const PodName& pod) {
   return fmt::format("/apis/events.k8s.io/v1/namespaces/{}/events", pod.namespace_);
@@ -80,8 +74,6 @@ void EventRecorder::Record(const PodEvent& event, Done done) {
 }
 
 void EventRecorder::Create(Key key, const PodEvent& event, Done done) {
-  const std::string related =
-      event.related ? fmt::format(R"("related":{},)", ReferenceTo(*event.related)) : "";
   const std::string name = NameOfEvent(event.regarding.name, event.when, ++made_);
   Series& series = *series_.emplace(series_.end());
   series.key = key;
@@ -91,15 +83,10 @@ void EventRecorder::Create(Key key, const PodEvent& event, Done done) {
   api_.Send(
       {.method = "POST",
        .path = EventsOf(event.regarding),
-       .body = fmt::format(
-           R"({{"apiVersion":"events.k8s.io/v1","kind":"Event","metadata":{{"namespace":{},"name":{}}},)"
-           R"("eventTime":{},"reportingController":{},"reportingInstance":{},"action":{},)"
-           R"("reason":{},"regarding":{},{}"note":{},"type":"{}"}})",
-           QuotedText(event.regarding.namespace_), QuotedText(name), MicroMoment(event.when),
-           QuotedText(event.controller), QuotedText(event.instance), QuotedText(event.action),
-           QuotedText(event.reason), ReferenceTo(event.regarding, event.api_version, event.kind),
-           related, QuotedText(event.note), event.warning ? "Warning" : "Normal"),
-       .urgent = false},
+       .body = EventBody(event, name),
+       .content_type = std::string(k8s::kProtobufType),
+       .urgent = false,
+       .accept = fmt::format("{},application/json", k8s::kProtobufType)},
       [this, alive = alive_, key, name, event, done = std::move(done)](const Status& outcome) {
         if (!*alive) return;
         Series* made = Find(key, name);

@@ -7,6 +7,8 @@
 
 #include "base/quoted_text.h"
 #include "client/condition_json.h"
+#include "client/proto_bodies.h"
+#include "k8s/proto_writer.h"
 
 namespace knx::client {
 namespace {
@@ -42,17 +44,14 @@ Status OutcomeOfBinding(const Result<Response>& response) {
 
 void PodWriter::Bind(const PodName& pod, const std::string& node, Done done,
                      std::function<bool()> wanted) {
-  api_.Send(
-      {.method = "POST",
-       .path = PathOf(pod) + "/binding",
-       .body = fmt::format(
-           R"({{"apiVersion":"v1","kind":"Binding","metadata":{{"namespace":{},"name":{},"uid":{}}},)"
-           R"("target":{{"kind":"Node","name":{}}}}})",
-           QuotedText(pod.namespace_), QuotedText(pod.name), QuotedText(pod.uid), QuotedText(node)),
-       .wanted = std::move(wanted)},
-      ApiClient::Done([done = std::move(done)](const Result<Response>& response) {
-        done(OutcomeOfBinding(response));
-      }));
+  api_.Send({.method = "POST",
+             .path = PathOf(pod) + "/binding",
+             .body = BindingBody(pod, node),
+             .content_type = std::string(k8s::kProtobufType),
+             .wanted = std::move(wanted)},
+            ApiClient::Done([done = std::move(done)](const Result<Response>& response) {
+              done(OutcomeOfBinding(response));
+            }));
 }
 
 void PodWriter::PatchStatus(const PodName& pod, const std::optional<PodCondition>& condition,

@@ -27,6 +27,14 @@ bool IsJson(const net::Headers& headers) {
   return net::FindHeader(headers, "content-type").starts_with("application/json");
 }
 
+// What stands behind this page, where that can be told without reading it, so that the server works
+// on the next one while we read; empty: nothing, or who reads the page will see.
+std::string NextPage(const Response& page) {
+  if (IsJson(page.headers)) return "";
+  auto meta = k8s::ReadProtoListMeta(page.body);
+  return meta.ok() ? std::move(meta->continue_token) : "";
+}
+
 std::string KeyOf(const k8s::Object& object) {
   const k8s::ObjectMeta& meta = MetaOf(object);
   return fmt::format("{}/{}", meta.namespace_, meta.name);
@@ -160,7 +168,7 @@ void Reflector::AwaitEnd(Duration wait) {
 }
 
 void Reflector::TellAnew() {
-  api_.Close(stream_);
+  api_.Close(std::exchange(stream_, 0));  // whatever is about to end it has nothing to do any more
   loop_.Cancel(std::exchange(retry_, {}));
   version_.clear();
   refusals_.clear();
@@ -284,23 +292,34 @@ void Reflector::AskPage(const std::string& continue_token) {
              .accept = collection_.json ? "application/json"
                                         : "application/vnd.kubernetes.protobuf,application/json",
              .attempts = 1},
-            ApiClient::Done([this, alive = alive_, round = round_](const Result<Response>& page) {
-              if (*alive && round == round_) OnPage(page);
+            ApiClient::Done([this, alive = alive_, round = round_](Result<Response> page) {
+              if (*alive && round == round_) OnPage(std::move(page));
             }));
 }
 
-void Reflector::OnPage(const Result<Response>& response) {
+void Reflector::OnPage(Result<Response> response) {
   if (!response.ok()) return OnEnd(response.error(), 0, "");
   if (!response->ok()) return OnEnd(Ok(), response->status, response->body);
-  auto list =
-      IsJson(response->headers) ? ReadJsonList(response->body) : k8s::ReadProtoList(response->body);
+  const std::string next = NextPage(*response);
+  if (next.empty()) return TakePage(*response, false);
+  AskPage(next);
+  // After the question has left.
+  loop_.Post([this, alive = alive_, round = round_, page = *std::move(response)] {
+    if (*alive && round == round_) TakePage(page, true);
+  });
+}
+
+void Reflector::TakePage(const Response& page, bool next_is_asked_for) {
+  auto list = IsJson(page.headers) ? ReadJsonList(page.body) : k8s::ReadProtoList(page.body);
   if (!list.ok() || list->resource_version.empty()) {
     Say(list.ok() ? InvalidError("a list without a resource version") : list.error());
+    ++round_;  // what was asked for meanwhile is of no use
     return OnEnd(Ok(), kOk, "");
   }
   for (k8s::ReceivedObject& object : list->items) {
     Take(k8s::ChangeType::kAdded, std::move(object));
   }
+  if (next_is_asked_for) return;
   if (!list->continue_token.empty()) return AskPage(list->continue_token);
   api_.troubles().ServerWorks();
   version_ = list->resource_version;

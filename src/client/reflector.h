@@ -91,7 +91,8 @@ class Reflector {
   [[nodiscard]] std::string Selection() const;
   void AwaitEnd(Duration wait);
   void AskPage(const std::string& continue_token);
-  void OnPage(const Result<Response>& response);
+  void OnPage(Result<Response> response);
+  void TakePage(const Response& page, bool next_is_asked_for);
   void OnLetIn();
   void OnFrame(std::string_view frame, bool json);
   void Take(k8s::ChangeType type, k8s::ReceivedObject object);

@@ -389,6 +389,20 @@ TEST_F(ReflectorTest, PagesThatAreTooOldBeginAnew) {
   EXPECT_THAT(Told(2), ElementsAre("+b:2", "synced"));
 }
 
+// The next page is asked for before this one is read.
+TEST_F(ReflectorTest, WhatFollowsAPageThatCannotBeUsedIsOfNoUseEither) {
+  server_.NextAnswer(422, JsonStatus(422, kNoStreaming));
+  server_.NextAnswer(200, NodeList({{"a", "1", "5"}}, "", "token"));
+  server_.NextAnswer(200, NodeList({{"b", "2", "6"}}, "9", ""));
+  server_.NextAnswer(200, NodeList({{"c", "3", "7"}}, "19", ""));
+  server_.NextWatch("");
+  Follow();
+  EXPECT_THAT(Told(2), ElementsAre("+c:3", "synced"));
+  EXPECT_THAT(Query(2), HasSubstr("&continue=token"));
+  EXPECT_THAT(Query(3), Not(HasSubstr("continue")));
+  EXPECT_EQ(troubles_.size(), 1U);
+}
+
 TEST_F(ReflectorTest, ListsThatAreNoneAreNoStorm) {
   server_.NextAnswer(422, JsonStatus(422, kNoStreaming));
   server_.Otherwise([](ApiServer& server, const ApiServer::Asked& asked) {

@@ -7,13 +7,13 @@
 #include "k8s/names.h"
 #include "k8s/proto_fields.h"
 #include "k8s/proto_messages.h"
+#include "k8s/proto_writer.h"
 #include "k8s/yaml_tree.h"
 
 namespace knx::k8s {
 namespace {
 
 constexpr std::string_view kEnvelopePrefix{"k8s\0", 4};
-constexpr std::string_view kProtobufType = "application/vnd.kubernetes.protobuf";
 
 // What an envelope says about its content, which lies in the envelope.
 struct Envelope {
@@ -118,7 +118,10 @@ Result<Object> ReadProtoObject(std::string_view body) {
   return object;
 }
 
-Result<ObjectList> ReadProtoList(std::string_view body) {
+namespace {
+
+// With the kind of its items in the place of its own.
+Result<Envelope> OpenList(std::string_view body) {
   KNX_TRY(Envelope envelope, OpenEnvelope(body));
   constexpr std::string_view kList = "List";
   std::string& kind = envelope.type.kind;
@@ -126,12 +129,31 @@ Result<ObjectList> ReadProtoList(std::string_view body) {
     return InvalidError(fmt::format("{} is not a list of one kind", Quoted(kind)));
   }
   kind.resize(kind.size() - kList.size());
+  return envelope;
+}
+
+void ReadListMeta(ProtoFields& fields, ListMeta& list) {
+  fields.Map("metadata", [&list](ProtoFields& meta) {
+    meta.Read("resourceVersion", list.resource_version);
+    meta.Read("continue", list.continue_token);
+  });
+}
+
+}  // namespace
+
+Result<ListMeta> ReadProtoListMeta(std::string_view body) {
+  KNX_TRY(const Envelope envelope, OpenList(body));
+  ListMeta list;
+  KNX_TRY_DONE(ReadProto(envelope.raw, messages::kList,
+                         [&](ProtoFields& fields) { ReadListMeta(fields, list); }));
+  return list;
+}
+
+Result<ObjectList> ReadProtoList(std::string_view body) {
+  KNX_TRY(const Envelope envelope, OpenList(body));
   ObjectList list;
   KNX_TRY_DONE(ReadProto(envelope.raw, messages::kList, [&](ProtoFields& fields) {
-    fields.Map("metadata", [&list](ProtoFields& meta) {
-      meta.Read("resourceVersion", list.resource_version);
-      meta.Read("continue", list.continue_token);
-    });
+    ReadListMeta(fields, list);
     const std::size_t count = fields.Count("items");
     if (count > kMaxListItems) {
       return fields.Fail(

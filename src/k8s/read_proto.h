@@ -42,9 +42,12 @@ struct ApiStatus {
   friend bool operator==(const ApiStatus&, const ApiStatus&) = default;
 };
 
-struct ObjectList {
+struct ListMeta {
   std::string resource_version;
   std::string continue_token;  // for the next page; empty: this was the last
+};
+
+struct ObjectList : ListMeta {
   std::vector<ReceivedObject> items;
 };
 
@@ -70,6 +73,8 @@ inline constexpr std::size_t kMaxListItems = 1'000'000;
 // Bodies of answers.
 Result<Object> ReadProtoObject(std::string_view body);
 Result<ObjectList> ReadProtoList(std::string_view body);
+// At a small part of the cost: nothing of the items is looked at.
+Result<ListMeta> ReadProtoListMeta(std::string_view body);
 Result<ApiStatus> ReadProtoStatus(std::string_view body);
 
 // One frame of a watch (proto_frames.h takes the stream apart).

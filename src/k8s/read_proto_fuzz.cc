@@ -37,7 +37,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   KNX_CHECK(object.ok() == again.ok(), "the same bytes are read alike");
   if (object.ok()) KNX_CHECK(*object == *again, "the same bytes give the same object");
   if (!object.ok()) KNX_CHECK(!object.error().message.empty(), "an error says something");
-  static_cast<void>(k8s::ReadProtoList(bytes));
+  const auto list = k8s::ReadProtoList(bytes);
+  const auto meta = k8s::ReadProtoListMeta(bytes);
+  KNX_CHECK(!list.ok() || (meta.ok() && meta->continue_token == list->continue_token),
+            "what is said of a list alone is what is said with its items");
   static_cast<void>(k8s::ReadProtoStatus(bytes));
   static_cast<void>(k8s::ReadProtoEvent(bytes));
   const std::vector<std::string> frames = Frames(bytes, size + 1);

@@ -258,6 +258,16 @@ TEST(ReadProtoList, KeepsTheGoodItemsBesideTheBad) {
   EXPECT_TRUE(std::holds_alternative<Object>(list->items[3].read));
 }
 
+TEST(ReadProtoListMeta, ReadsNothingOfTheItems) {
+  const std::string raw = Bytes(1, Bytes(2, "100") + Bytes(3, "more")) + Bytes(2, "\x0A");
+  const Result<ListMeta> meta = ReadProtoListMeta(Enveloped("v1", "PodList", raw));
+  ASSERT_TRUE(meta.ok()) << meta.error().ToString();
+  EXPECT_EQ(meta->resource_version, "100");
+  EXPECT_EQ(meta->continue_token, "more");
+  EXPECT_FALSE(ReadProtoListMeta(Enveloped("v1", "Pod", raw)).ok());
+  EXPECT_FALSE(ReadProtoListMeta("no envelope").ok());
+}
+
 TEST(ReadProtoList, RefusesWhatIsNoListOfOneKind) {
   EXPECT_FALSE(ReadProtoList(Enveloped("v1", "Pod", PodOf(kContainer))).ok());
   EXPECT_FALSE(ReadProtoList(Enveloped("v1", "List", "")).ok());

@@ -12,10 +12,10 @@ constexpr Duration kCanaryStays = Duration::Seconds(3);
 constexpr std::string_view kPods = "/api/v1/namespaces/default/pods/", kBinding = "/binding";
 constexpr int kOk = 200, kCreated = 201, kMissing = 404;
 
-// The number at the end of the node's name that the body of a binding has.
+// The number at the end of the node's name that the body of a binding, in protobuf, ends with.
 std::optional<int> NodeIn(std::string_view binding) {
-  constexpr std::string_view kBefore = R"("target":{"kind":"Node","name":"gpu-)";
-  const std::size_t at = binding.find(kBefore);
+  constexpr std::string_view kBefore = "gpu-";
+  const std::size_t at = binding.rfind(kBefore);
   if (at == std::string_view::npos) return std::nullopt;
   int node = 0;
   const char* const begin = binding.data() + at + kBefore.size();

@@ -5,9 +5,12 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "k8s/wire_reader.h"
 
 namespace knx::client::testing {
 
@@ -26,10 +29,26 @@ inline std::string Number(int number, std::uint64_t value) {
   return Varint(static_cast<std::uint64_t>(number) << 3) + Varint(value);
 }
 
-// Of the group "v1".
-inline std::string Enveloped(std::string_view kind, std::string_view raw) {
-  return std::string("k8s\0", 4) + Field(1, Field(1, "v1") + Field(2, kind)) + Field(2, raw);
+inline std::string Enveloped(std::string_view kind, std::string_view raw,
+                             std::string_view api_version = "v1") {
+  return std::string("k8s\0", 4) + Field(1, Field(1, api_version) + Field(2, kind)) + Field(2, raw);
 }
+
+// What lies within messages in messages, by the numbers of their fields; empty: nothing.
+inline std::string Within(std::string_view message, std::initializer_list<std::uint32_t> path) {
+  for (const std::uint32_t number : path) {
+    k8s::WireReader reader(message);
+    k8s::WireField field;
+    message = {};
+    while (reader.Next(field)) {
+      if (field.number == number) message = field.bytes;
+    }
+  }
+  return std::string(message);
+}
+
+// The object in the body of a request or an answer.
+inline std::string Opened(std::string_view enveloped) { return Within(enveloped.substr(4), {2}); }
 
 struct WireObject {
   std::string name, uid, version;
