@@ -60,6 +60,7 @@ inline constexpr std::string_view kEventFailedScheduling = "FailedScheduling";
 inline constexpr std::string_view kEventPreempted = "Preempted";
 inline constexpr std::string_view kEventGangIncomplete = "PodGroupIncomplete";
 inline constexpr std::string_view kEventGangConflict = "PodGroupConflict";
+inline constexpr std::string_view kEventNoGang = "PodGroupIgnored";
 inline constexpr std::string_view kEventFailedPreemption = "FailedPreemption";
 inline constexpr std::string_view kEventRunTime = "UnreadableRunTime";
 inline constexpr std::string_view kEventNotUnderstood = "NotUnderstood";

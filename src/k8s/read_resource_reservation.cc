@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
+#include <type_traits>
 
 #include "k8s/json_fields.h"
 #include "k8s/names.h"
@@ -31,11 +33,6 @@ void CheckAmounts(Fields& fields, std::string_view key, ResourceList& list) {
   if (list.empty()) fields.Fail(key, "reserves nothing");
 }
 
-bool IsResource(std::string_view name) {
-  return name == names::kCpu || name == names::kMemory || name == "ephemeral-storage" ||
-         name.starts_with("hugepages-") || name.find('/') != std::string_view::npos;
-}
-
 // By the names that pods use, and "gpu" as for places by name. What nobody asks for would be
 // reserved for nobody.
 template <class Fields>
@@ -43,14 +40,15 @@ void ReadAmounts(Fields& spec, ResourceList& out) {
   ResourceList said;
   ReadResourceList(spec, "resources", said);
   for (const auto& [name, amount] : said) {
-    const std::string_view resource = name == "gpu" ? names::kNvidiaGpu : std::string_view(name);
-    if (!IsResource(resource)) {
+    const auto resource = ReservedResource(name);
+    if (resource) {
+      Add(out, *resource, amount);
+    } else {
       spec.Fail("resources",
                 fmt::format("{}: no resource; cpu, memory, gpu, ephemeral-storage, hugepages-2Mi "
                             "and the like, or a name with a domain is wanted",
                             name));
     }
-    Add(out, resource, amount);
   }
 }
 
@@ -95,7 +93,46 @@ void ReadDuration(Fields& spec, std::optional<Duration>& out) {
   out = *duration;
 }
 
+// Of the map that `parent` has by that name.
+template <class Fields>
+void NoteUnreadIn(Fields& parent, std::string_view map, std::span<const std::string_view> read,
+                  std::string_view prefix, std::vector<std::string>& out) {
+  parent.ForEachEntry(map, [&](std::string_view name, Fields& /*value*/) {
+    if (std::find(read.begin(), read.end(), name) == read.end()) {
+      out.push_back(fmt::format("{}{}", prefix, name));
+    }
+  });
+}
+
+// An API server leaves out what its schema does not have; a file may have it.
+template <class Fields>
+void NoteUnread(Fields& object, ResourceReservation& out) {
+  constexpr std::string_view kOfSpec[] = {"podGroupName", "owner", "start",       "duration",
+                                          "resources",    "count", "reservations"};
+  constexpr std::string_view kOfPlace[] = {"node", "cpu", "memory", "gpu"};
+  if constexpr (!std::is_same_v<Fields, ProtoFields>) {
+    NoteUnreadIn(object, "spec", kOfSpec, "", out.unread);
+    object.Map("spec", [&](Fields& spec) {
+      if (!spec.Has("reservations")) return;
+      spec.Map("reservations", [&](Fields& places) {
+        for (const ReservedPlace& place : out.places) {
+          NoteUnreadIn(places, place.name, kOfPlace, fmt::format("reservations.{}.", place.name),
+                       out.unread);
+        }
+      });
+    });
+  }
+}
+
 }  // namespace
+
+std::optional<std::string_view> ReservedResource(std::string_view name) {
+  if (name == "gpu") return names::kNvidiaGpu;
+  const bool is_one = name == names::kCpu || name == names::kMemory ||
+                      name == "ephemeral-storage" || name.starts_with("hugepages-") ||
+                      name.find('/') != std::string_view::npos;
+  return is_one ? std::optional(name) : std::nullopt;
+}
 
 template <class Fields>
 void ReadFields(Fields& object, ResourceReservation& out) {
@@ -115,6 +152,7 @@ void ReadFields(Fields& object, ResourceReservation& out) {
     });
     if (out.places.empty() && spec.ok()) spec.Fail("reservations", "reserves nothing");
   });
+  if (object.ok()) NoteUnread(object, out);
   std::sort(out.places.begin(), out.places.end(),
             [](const auto& a, const auto& b) { return a.name < b.name; });
   object.Map("status", [&](Fields& status) { ReadConditions(status, out.conditions); });

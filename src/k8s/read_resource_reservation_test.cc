@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "k8s/kind_name.h"
 #include "k8s/read_json.h"
 #include "k8s/read_object.h"
@@ -40,6 +42,17 @@ TEST(ReadResourceReservation, SoManyEqualPlaces) {
   EXPECT_EQ(ReservationFrom("{resources: {cpu: 1}, count: 3, start: '2026-01-02T03:04:05Z'}")
                 .places.size(),
             3U);
+}
+
+TEST(ReadResourceReservation, WhatNobodyReadsIsNoted) {
+  const std::vector<std::string> unread = {"minutes", "podGroup"};
+  auto read = ReservationFrom("{resources: {cpu: 1}, podGroup: a, count: 2, minutes: {m: 5}}");
+  std::sort(read.unread.begin(), read.unread.end());
+  EXPECT_EQ(read.unread, unread);
+  EXPECT_TRUE(ReservationFrom("{resources: {cpu: 1}, podGroupName: a}").unread.empty());
+  EXPECT_EQ(
+      ReservationFrom("{reservations: {b: {cpu: 1, node: n1}, a: {nodeName: n1, cpu: 1}}}").unread,
+      std::vector<std::string>{"reservations.a.nodeName"});
 }
 
 TEST(ReadResourceReservation, DevicesMayBeCalledGpu) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/time.h"
@@ -31,7 +32,11 @@ struct ResourceReservation {
   std::optional<Time> start;          // nullopt: when it was created
   std::optional<Duration> duration;   // nullopt: as long as the scheduler gives to those
   std::vector<Condition> conditions;  // as its status says
+  std::vector<std::string> unread;    // fields of its spec that nobody reads, as misspelt ones are
   friend bool operator==(const ResourceReservation&, const ResourceReservation&) = default;
 };
+
+// What pods ask for by this name, or by "gpu", which people say for short. nullopt: nothing.
+std::optional<std::string_view> ReservedResource(std::string_view name);
 
 }  // namespace knx::k8s

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "base/shortened.h"
 #include "k8s/names.h"
 #include "sim/amounts.h"
 
@@ -60,6 +61,15 @@ void InputRemarks::OnWrite(const Write<k8s::Node>& write) {
   if (write.before == nullptr) elsewhere_.erase(write.after->meta.name);
 }
 
+void InputRemarks::OnWrite(const Write<k8s::ResourceReservation>& write) {
+  if (write.before != nullptr || write.after == nullptr) return;
+  const k8s::ResourceReservation& made = *write.after;
+  for (const std::string& field : made.unread) {
+    unread_.Add(fmt::format("spec.{} of {}/{}", Shortened(field, kLongestName),
+                            made.meta.namespace_, made.meta.name));
+  }
+}
+
 void InputRemarks::LookAtNodes() {
   for (const std::string& name : std::exchange(given_, {})) {
     const NodePtr node = store_.Find<k8s::Node>(name);
@@ -78,6 +88,12 @@ std::vector<std::string> InputRemarks::Texts() const {
   if (overfull_.count > 0) {
     out.push_back(fmt::format("pods that came with their node take more than there is of {}",
                               overfull_.ToString()));
+  }
+  if (unread_.count > 0) {
+    out.push_back(
+        fmt::format("nobody reads these fields of ResourceReservations, and an API server "
+                    "leaves them out: {}",
+                    unread_.ToString()));
   }
   Names elsewhere;
   for (const auto& [node, pods] : elsewhere_) {

@@ -19,6 +19,7 @@ class InputRemarks : public StoreListener {
   using StoreListener::OnWrite;
   void OnWrite(const Write<k8s::Pod>& write) override;
   void OnWrite(const Write<k8s::Node>& write) override;
+  void OnWrite(const Write<k8s::ResourceReservation>& write) override;
 
   // To be called when objects have been given: are nodes fuller than full now?
   void LookAtNodes();
@@ -39,6 +40,7 @@ class InputRemarks : public StoreListener {
   std::set<std::string> given_;  // nodes that pods came with, not looked at yet
   std::set<std::string> overfull_names_;
   Names overfull_;
+  Names unread_;  // fields of reservations
 };
 
 }  // namespace knx::sim

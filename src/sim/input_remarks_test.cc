@@ -48,6 +48,20 @@ TEST(InputRemarks, NameTheNodesThatTheInputOverfills) {
   EXPECT_THAT(RemarksOn(full + PodOn("b", "n1", ", status: {phase: Succeeded}")), IsEmpty());
 }
 
+TEST(InputRemarks, NameTheFieldsOfReservationsThatNobodyReads) {
+  const auto reservation = [](std::string_view spec) {
+    return fmt::format(
+        "{}{{apiVersion: scheduling.kubenexus.io/v1alpha1, kind: ResourceReservation, metadata: "
+        "{{name: r}}, spec: {{resources: {{cpu: 1}}{}}}}}\n",
+        kNode, spec);
+  };
+  EXPECT_THAT(RemarksOn(reservation(", podGroup: a")),
+              ::testing::Contains("nobody reads these fields of ResourceReservations, and an API "
+                                  "server leaves them out: spec.podGroup of default/r"));
+  EXPECT_THAT(RemarksOn(reservation(", podGroupName: a")),
+              ::testing::Not(::testing::Contains(HasSubstr("nobody reads"))));
+}
+
 TEST(InputRemarks, NameThePodsWhoseNodeIsNotThere) {
   EXPECT_THAT(RemarksOn(std::string(kNode) + PodOn("a", "gone")),
               ElementsAre("a pod came with a node that is not there, so it counts nowhere: "
