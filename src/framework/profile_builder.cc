@@ -241,6 +241,17 @@ void WarnOfGangPreemption(const ProfileConfiguration& profile, std::vector<std::
                                profile.scheduler_name)));
 }
 
+// Nobody would read them, as where a plugin is named in another profile, or not at all.
+void WarnOfArguments(const ProfileConfiguration& profile, std::vector<std::string>& out) {
+  for (const PluginArguments& entry : profile.plugin_config) {
+    if (profile.resolved.Contains(entry.plugin)) continue;
+    out.push_back(At(entry.place,
+                     fmt::format("profile {:?}: these arguments have no effect, because {} is not "
+                                 "enabled in it",
+                                 profile.scheduler_name, entry.plugin->name)));
+  }
+}
+
 // One line for all profiles that lack the same. `missing`: of each profile.
 void WarnOfDefaultPlugins(const SchedulerConfiguration& config, const std::vector<Names>& missing,
                           std::vector<std::string>& out) {
@@ -284,6 +295,7 @@ std::vector<std::string> Warnings(const SchedulerConfiguration& config, Registry
   for (const ProfileConfiguration& profile : config.profiles) {
     missing.push_back(WarnOfNamedPlugins(profile, registry, out));
     WarnOfGangPreemption(profile, out);
+    WarnOfArguments(profile, out);
   }
   WarnOfDefaultPlugins(config, missing, out);
   return out;

@@ -372,5 +372,21 @@ TEST(Warnings, NameSettingsThatHaveNoEffect) {
   EXPECT_THAT(Warnings(Read("percentageOfNodesToScore: 100\n"), AllBut({})), IsEmpty());
 }
 
+TEST(Warnings, NameArgumentsOfPluginsThatAreNotEnabled) {
+  const SchedulerConfiguration config = Read(
+      "profiles:\n"
+      "- schedulerName: a\n"
+      "  plugins: {multiPoint: {enabled: [{name: Coscheduling}], disabled: [{name: "
+      "ImageLocality}]}}"
+      "\n"
+      "  pluginConfig: [{name: Coscheduling, args: {}}, {name: NodeResourcesFit, args: {}}]\n"
+      "- schedulerName: b\n"
+      "  pluginConfig:\n"
+      "  - {name: Coscheduling, args: {}}\n");
+  EXPECT_THAT(Warnings(config, AllBut({})),
+              ElementsAre("c.yaml:9:5: profile \"b\": these arguments have no effect, because "
+                          "Coscheduling is not enabled in it"));
+}
+
 }  // namespace
 }  // namespace knx::framework
