@@ -18,6 +18,7 @@ import time
 
 POD_LISTS = "/api/v1/pods"
 LONGEST_PAUSE = 7
+SHORTEST_PAUSE = 0.05  # what is to happen between two steps of the scheduler happens by luck
 SETTLED_AFTER = 1
 LONGEST_HOLD = 1
 SHORTEST_WITHIN = 5  # where it is to be true soon
@@ -42,7 +43,7 @@ RESERVATIONS = ("/apis/scheduling.kubenexus.io/v1alpha1/namespaces/default/"
 KINDS = {"Pod", "Node", "Namespace", "PriorityClass", "PodDisruptionBudget", "Service",
          "ResourceReservation"}
 WITHOUT_NAMESPACE = {"Node", "Namespace", "PriorityClass"}
-UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
+UNITS = {"us": 1e-6, "ms": 0.001, "s": 1, "m": 60, "h": 3600}
 
 
 def why_not(scenario):
@@ -66,6 +67,8 @@ def why_not(scenario):
         extra |= set(step.get("expect", {})) - EXPECTED
         extra |= set(step.get("update_node", {})) - UPDATED
     extra |= {item["kind"] for item in made} - KINDS
+    if any(0 < seconds(step.get("run_for", 0)) < SHORTEST_PAUSE for step in scenario["steps"]):
+        extra.add("a moment that cannot be met")
     if goes_by_the_clock(scenario):
         waits = [step.get("run_for", 0) for step in scenario["steps"]]
         waits += [step["expect"].get("for", 0) for step in scenario["steps"] if "expect" in step]
@@ -119,7 +122,8 @@ def substituted(value, values, key=""):
 
 def seconds(text):
     """Of a duration such as 1m30s."""
-    return sum(float(n) * UNITS[unit] for n, unit in re.findall(r"([\d.]+)(ms|s|m|h)", str(text)))
+    parts = re.findall(r"([\d.]+)(us|ms|s|m|h)", str(text))
+    return sum(float(number) * UNITS[unit] for number, unit in parts)
 
 
 def numbered(value, i):
