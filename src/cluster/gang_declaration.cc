@@ -180,6 +180,11 @@ void ReadSubGroup(const k8s::ObjectMeta& meta, GangDeclaration& gang) {
   }
 }
 
+bool SaysHowManyOfSubGroups(const k8s::ObjectMeta& meta) {
+  return SaidBy(meta, names::kGangSubGroupMinAvailable).has_value() ||
+         SaidBy(meta, names::kGangMinSubGroups).has_value();
+}
+
 // Who says how many sub-groups must start, or how many pods make one whole, need not say how many
 // must start in all: as many as the sub-groups have that must, if they are of a size. At least two
 // in any case, of sub-groups that start no single pod.
@@ -231,10 +236,7 @@ std::optional<GangDeclaration> ReadGangDeclaration(const k8s::Pod& pod, Operator
     if (gang.problem.empty()) ReadSubGroup(pod.meta, gang);
     return gang;
   }
-  const bool says_minimum = !minimums.empty() ||
-                            SaidBy(pod.meta, names::kGangSubGroupMinAvailable).has_value() ||
-                            SaidBy(pod.meta, names::kGangMinSubGroups).has_value();
-  if (!says_minimum) return std::nullopt;
+  if (minimums.empty() && !SaysHowManyOfSubGroups(pod.meta)) return std::nullopt;
   if (gang.problem.empty()) ReadRole(pod.meta, gang);
   if (gang.problem.empty()) ReadSubGroup(pod.meta, gang);
   const std::int32_t said = gang.minimum;
@@ -245,6 +247,42 @@ std::optional<GangDeclaration> ReadGangDeclaration(const k8s::Pod& pod, Operator
   if (gang.problem.empty() && gang.minimum <= 1) return std::nullopt;
   if (gang.conflict.empty()) gang.conflict = ConflictIn(minimums);
   return gang;
+}
+
+namespace {
+
+// A key that looks like one of ours, and is none: ", and nobody reads label …/min-avaliable".
+std::string KeyThatNobodyReads(const k8s::ObjectMeta& meta) {
+  constexpr std::string_view kRead[] = {
+      names::kGangName,          names::kGangMinAvailable,         names::kGangRole,
+      names::kGangSubGroup,      names::kGangSubGroupMinAvailable, names::kGangMinSubGroups,
+      names::kGangTopologyKey,   names::kGangRoleMinAvailable,     names::kSigsGangName,
+      names::kSigsGangMinMember, names::kSigsGangMinAvailable};
+  for (const auto& [map, kind] :
+       {std::pair(&meta.labels, kLabel), std::pair(&meta.annotations, kAnnotation)}) {
+    for (const auto& [key, value] : *map) {
+      const bool known = std::find(std::begin(kRead), std::end(kRead), key) != std::end(kRead);
+      if (known || !key.starts_with("pod-group.scheduling.")) continue;
+      return fmt::format(", and nobody reads {}{}", kind, Shortened(key, kLongestName));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string WhyInNoGang(const k8s::Pod& pod) {
+  if (!MaySpeakOfGangs(pod.meta.labels) && !MaySpeakOfGangs(pod.meta.annotations)) return {};
+  const AllSaid all = NamesIn(pod), minimums = MinimumsIn(pod.meta);
+  // Who says both wants no more than one to start.
+  if (all.empty() == minimums.empty() || SaysHowManyOfSubGroups(pod.meta)) return {};
+  const Said& said = all.empty() ? minimums.front() : all.front();
+  const std::string lacks =
+      all.empty() ? fmt::format("no name of a pod group ({})", names::kGangName)
+                  : fmt::format("no minimum of the pod group ({})", names::kGangMinAvailable);
+  return fmt::format("{}{} says {}, and there is {}{}: the pod starts for itself", said.kind,
+                     said.key, Shortened(said.value, kLongestValue), lacks,
+                     KeyThatNobodyReads(pod.meta));
 }
 
 namespace {

@@ -59,6 +59,10 @@ enum class OperatorGangs : bool { kIgnore, kRead };
 std::optional<GangDeclaration> ReadGangDeclaration(
     const k8s::Pod& pod, OperatorGangs operators = OperatorGangs::kIgnore);
 
+// Of a pod that belongs to none: what it lacks to be in one, if it says only a name or only a
+// minimum, as pods do whose key is misspelt. Empty: it says neither, or a minimum of 1.
+std::string WhyInNoGang(const k8s::Pod& pod);
+
 // What else an object says about its gang.
 struct GangTerms {
   // Who of it may be made to go without the others.

@@ -115,6 +115,34 @@ TEST(GangDeclaration, ObjectsComeBeforeLabelsAndKubernetesComesFirst) {
             (Winner{"a", 0, ""}));
 }
 
+TEST(GangDeclaration, WhoSaysOnlyHalfIsTold) {
+  const auto why = [](Map labels, Map annotations = {}) {
+    k8s::Pod pod;
+    pod.meta.labels = std::move(labels);
+    pod.meta.annotations = std::move(annotations);
+    EXPECT_FALSE(ReadGangDeclaration(pod));
+    return WhyInNoGang(pod);
+  };
+  EXPECT_EQ(why({{kOurs + "name", "train"}}),
+            "label pod-group.scheduling.kubenexus.io/name says train, and there is no minimum of "
+            "the pod group (pod-group.scheduling.kubenexus.io/min-available): the pod starts for "
+            "itself");
+  EXPECT_EQ(why({{kOurs + "min-avaliable", "4"}, {kOurs + "name", "train"}}),
+            "label pod-group.scheduling.kubenexus.io/name says train, and there is no minimum of "
+            "the pod group (pod-group.scheduling.kubenexus.io/min-available), and nobody reads "
+            "label pod-group.scheduling.kubenexus.io/min-avaliable: the pod starts for itself");
+  EXPECT_EQ(why({}, {{kOurs + "min-available", "4"}}),
+            "annotation pod-group.scheduling.kubenexus.io/min-available says 4, and there is no "
+            "name of a pod group (pod-group.scheduling.kubenexus.io/name): the pod starts for "
+            "itself");
+  EXPECT_EQ(why({{kOurs + "min-available", "1"}, {kOurs + "name", "train"}}), "")
+      << "that is meant so";
+  EXPECT_EQ(why({{kOurs + "name", "train"}, {kOurs + "sub-group-min-available", "1"}}), "");
+  EXPECT_EQ(why({{kOurs + "role", "ps"}}), "");
+  EXPECT_EQ(why({{"kueue.x-k8s.io/queue-name", "team"}}), "");
+  EXPECT_EQ(why({}), "");
+}
+
 TEST(GangDeclaration, LongTextsAreCutShortInWhatIsSaid) {
   const auto gang = Read({{kObject, "a"}}, {{kOurs + "name", std::string(100'000, 'x')}});
   EXPECT_LT(gang->conflict.size(), 400U);

@@ -53,6 +53,7 @@ struct Pod {
   bool evicted = false;      // by us, for another pod: it was asked to go, or is about to be
   bool making_room = false;  // pods are being evicted for it
   bool has_volumes = false;  // that some decision depends on
+  bool by_itself = false;    // to who places it gangs mean nothing
   std::int64_t generation = 0;
   Time created, started;
   Time leaves_by;  // of a terminating one: its end has been announced for then
@@ -69,6 +70,11 @@ struct Pod {
 
   // It goes, whether that is seen already or not: nobody is to count on it.
   [[nodiscard]] bool leaves() const { return terminating || evicted; }
+  // Its gang may count on it. Who is placed by itself may fail without anybody of its gang being
+  // asked, until it is bound.
+  [[nodiscard]] bool fills_gang() const {
+    return node.valid() && !leaves() && !(assumed && by_itself);
+  }
 };
 
 class PodTable {

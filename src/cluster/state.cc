@@ -144,6 +144,8 @@ Pod State::MakeRecord(const k8s::Pod& pod) {
   if (auto declared = ReadGangDeclaration(pod, operator_gangs_)) {
     record.gang = std::make_unique<GangMembership>(GangMembership{*std::move(declared), {}});
     if (const auto* owner = k8s::ControllerOf(pod.meta)) record.gang->owner = owner->uid;
+    record.by_itself = std::find(by_itself_.begin(), by_itself_.end(), pod.spec.scheduler_name) !=
+                       by_itself_.end();
   }
   if (profile_rules_ != nullptr) {
     record.profile = profile_rules_->LookAt(pod, record.gang != nullptr, words_);
@@ -218,8 +220,8 @@ PodChange State::UpdatePod(PodId id, const k8s::Pod& pod) {
   change.gang |=
       change.labels && next.gang != nullptr && next.gang->declared.source == GangSource::kVolcano;
   const bool counts_differ =
-      current.node.valid() &&
-      (next.kin != current.kin || next.terminating != current.terminating || change.gang);
+      current.node.valid() && (next.kin != current.kin || next.terminating != current.terminating ||
+                               change.gang || (assumed != current.assumed && current.by_itself));
   if (counts_differ) CountRelations(id, current, -1);
   if (change.gang) LeaveGang(id);
   if (!change.gang) next.gang = std::move(current.gang);

@@ -128,6 +128,10 @@ class State {
   }
   // Before the first pod comes: whether what operators put on their pods makes gangs of them.
   void SetOperatorGangs(OperatorGangs operators) { operator_gangs_ = operators; }
+  // Likewise: pods of this scheduler are placed by themselves, whatever gang they belong to.
+  void PlaceByItself(std::string scheduler_name) {
+    by_itself_.push_back(std::move(scheduler_name));
+  }
   // Whose members name the object, whether it is there or not; none for other kinds of objects.
   [[nodiscard]] std::vector<GangId> GangsOf(const k8s::Object& object) const;
   void NoteConflictSaid(PodId id) { pods_.Edit(id).gang->conflict_said = true; }
@@ -224,7 +228,7 @@ class State {
   void TakeOff(PodId id);
   // Counts the pod, which is on a node, among those that others ask about, or no longer.
   void CountRelations(PodId id, const Pod& pod, int sign) {
-    if (pod.gang != nullptr && pod.gang->id.valid() && !pod.leaves()) {
+    if (pod.gang != nullptr && pod.gang->id.valid() && pod.fills_gang()) {
       gangs_.CountPlaced(pod.gang->id, sign);
     }
     if (kinship_.tracking()) CountTracked(id, sign);
@@ -268,6 +272,7 @@ class State {
   PodTable pods_;
   GangTable gangs_;
   OperatorGangs operator_gangs_ = OperatorGangs::kIgnore;
+  std::vector<std::string> by_itself_;  // schedulers of pods that are placed so
   const ProfileRules* profile_rules_ = nullptr;
   std::map<Symbol, ProfileFindings> namespace_profiles_;  // of those that say anything
   std::uint64_t namespace_profile_changes_ = 0;

@@ -156,10 +156,11 @@ void State::SetEvicted(PodId id, bool evicted) {
   KNX_CHECK(!recording(), "a pod is evicted while a plan is open");
   Pod& pod = pods_.Edit(id);
   if (pod.evicted == evicted) return;
+  const bool counted = pod.fills_gang();
   pod.evicted = evicted;
   if (!pod.node.valid()) return;
-  const bool counts = pod.gang != nullptr && pod.gang->id.valid() && !pod.terminating;
-  if (counts) gangs_.CountPlaced(pod.gang->id, evicted ? -1 : +1);
+  const bool in_gang = pod.gang != nullptr && pod.gang->id.valid();
+  if (in_gang && counted != pod.fills_gang()) gangs_.CountPlaced(pod.gang->id, counted ? -1 : +1);
   TouchUsage(pod.node);  // who looks for victims there finds others
 }
 

@@ -53,7 +53,7 @@ std::optional<std::string> State::VerifyGangs() const {
     if (pod.gang == nullptr || !pod.gang->declared.problem.empty()) continue;
     Counted& gang = counted[pod.gang->id];
     ++gang.members;
-    if (pod.node.valid() && !pod.leaves()) ++gang.placed;
+    if (pod.fills_gang()) ++gang.placed;
   }
   for (const auto& [id, gang] : counted) {
     const Gang& kept = gangs_.Get(id);

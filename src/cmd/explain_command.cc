@@ -112,6 +112,16 @@ void WriteGang(const engine::GangInquiry& gang, DocumentWriter& out) {
   PutCount(out, "waiting", gang.ready);
   PutCount(out, "needed", gang.needed);
   PutBool(out, "complete", gang.complete);
+  PutCount(out, "toCome", gang.to_come);
+  out.Key("awaitsReservation");
+  if (gang.awaited) {
+    out.BeginMap();
+    Put(out, "name", gang.awaited->name);
+    Put(out, "why", gang.awaited->why);
+    out.EndMap();
+  } else {
+    out.Literal("null");
+  }
   PutCount(out, "fit", gang.fitting);
   Put(out, "answer", NameOf(gang.answer));
   Put(out, "proof", gang.proof);

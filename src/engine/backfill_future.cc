@@ -234,7 +234,13 @@ Time Backfill::NotBefore(const Waiter& waiter, std::size_t before) {
 std::optional<Backfill::Found> Backfill::EarliestAmong(const Waiter& waiter,
                                                        std::span<const Step> steps,
                                                        const Search& search) {
-  const Duration run = RunTimeOf(waiter);
+  // Before the start of one of whom nobody knows when it comes nobody is known to have ended: it
+  // would not be let start when its time has come.
+  const std::span<const Promise> given = std::span(promises_).first(search.before);
+  const bool open_end = std::any_of(given.begin(), given.end(), [](const Promise& promise) {
+    return promise.start == kUnknownEnd;
+  });
+  const Duration run = open_end ? Duration{} : RunTimeOf(waiter);
   const Time not_before = NotBefore(waiter, search.before);
   std::vector<Promise> promises = promises_;
   const auto outer = state_.Mark();

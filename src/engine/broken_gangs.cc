@@ -22,7 +22,7 @@ bool LosesRole(const cluster::State& state, GangId id, std::span<const PodId> le
   if (gang.roles.empty() || !MissingInRoles(state, gang).empty()) return false;
   std::map<std::string_view, std::size_t> left = PlacedInRoles(state, gang);
   for (const PodId pod : leaving) {
-    const bool counts = !state.pod(pod).leaves() && state.gang_of(pod) == id;
+    const bool counts = state.pod(pod).fills_gang() && state.gang_of(pod) == id;
     const auto role = counts ? left.find(RoleOf(state, pod)) : left.end();
     if (role != left.end()) --role->second;
   }
@@ -80,7 +80,7 @@ std::vector<GangId> GangsBrokenBy(const cluster::State& state,
   for (const PodId pod : leaving) {
     const GangId gang = TiedTo(state, pod);
     // Who is about to go anyhow is not counted as placed.
-    if (gang.valid() && !state.pod(pod).leaves()) ++lost[gang];
+    if (gang.valid() && state.pod(pod).fills_gang()) ++lost[gang];
   }
   std::vector<GangId> broken;
   for (const auto& [id, pods] : lost) {

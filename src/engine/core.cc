@@ -24,6 +24,7 @@ Core::Core(EngineOptions options, std::vector<framework::Profile> profiles)
   // The configuration sees to it that those of all profiles are the same.
   for (const framework::Profile& profile : profiles_) {
     if (profile.classifier) state_.SetProfileRules(&profile.classifier->plugin->profile_rules());
+    if (!profile.gangs) state_.PlaceByItself(profile.scheduler_name);
     if (profile.gangs && profile.gangs->plugin->gang_args().operator_gangs) {
       state_.SetOperatorGangs(cluster::OperatorGangs::kRead);
     }

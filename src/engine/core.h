@@ -175,6 +175,8 @@ class Core {
   void NoteMember(PodId id, Time now);
   // Members have joined a gang that did not fit: it is tried again, after its back-off.
   void TryAgainWith(GangId gang, Time now);
+  // Than when it was last planned, or for something else.
+  bool AsksForLess(GangId id, WaitingGang& waiting);
   // The pod does not wait as a member of that gang any more.
   void ForgetMember(GangId gang, PodId id, Time now);
   // How many of it have finished may have changed. Nothing if it is none.
@@ -203,7 +205,7 @@ class Core {
   // core_gang_planning.cc: places for so many of it as things stand, or whether there are none.
   GangPlan PlanNow(GangId gang, GangPlanner& planner, std::optional<std::size_t> needed = {});
   // For those that are there, and places for the others, unless nullptr.
-  GangPlan PlanInParts(PodId id, GangId gang, Reservation* executors, GangPlanner& planner);
+  GangPlan PlanInParts(PodId id, GangId gang, const Reservation* executors, GangPlanner& planner);
   // What plans it where it is asked, which is anywhere or in one domain after the other.
   std::function<GangPlan()> PlanHere(const Aspirants& who, GangPlanner& planner);
   GangPlan PlanIn(const std::optional<GangDomains>& domains, const Aspirants& who,
@@ -246,7 +248,7 @@ class Core {
   [[nodiscard]] bool RoomIsComing(PodId id, const WaitingGang& waiting, Time now);
   // Who goes along with the victims of a single pod: the rest of gangs that they leave too small.
   std::vector<PodId> RestOfGangs(PodId preemptor, const std::vector<PodId>& victims);
-  GangRoom FindRoom(PodId id, GangId gang, GangPlanner& planner, Time now);
+  GangRoom FindRoom(PodId id, const Aspirants& who, GangPlanner& planner, Time now);
   GangRoom FindRoomIn(const std::optional<GangDomains>& domains,
                       const std::function<GangRoom()>& find_here);
   // The same for a driver, with those that are there and, unless nullptr, places for the others.
@@ -332,7 +334,7 @@ class Core {
   std::optional<Placement> RefuseDriver(PodId driver);
   void MakeHolds(Reservation& reservation);
   // As part of a plan. Why there is no room, if so: the plan is then to be taken back.
-  std::optional<Placement> PlaceHolds(Reservation& reservation);
+  std::optional<Placement> PlaceHolds(const Reservation& reservation);
   [[nodiscard]] bool HasServed(const Reservation& reservation) const;
   void ReportReservation(Reservation& reservation, Time now);
   void OnReservationWritten(const ActionFinished& finished, Time now);
@@ -358,9 +360,9 @@ class Core {
   void AwaitExecutorRoom(PodId id, GangId gang, Reservation& executors, const GangRoom& room,
                          Time now);
   // Of the domain to which plans are confined at present, if they are.
-  GangPlan PlanBothHere(PodId id, GangId gang, Reservation* executors, GangPlanner& planner);
+  GangPlan PlanBothHere(GangId gang, const Reservation* executors, GangPlanner& planner);
   // False: there is no room for them, and none for the plan.
-  bool PlanExecutors(PodId id, Reservation& executors, GangPlan& plan);
+  bool PlanExecutors(const Reservation& executors, GangPlan& plan);
   void KeepToReserved(GangId gang, GangDomains& domains) const;
   // Those of drivers that run already, and were not started by us.
   void KeepExecutorPlaces(Time now);

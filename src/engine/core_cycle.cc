@@ -417,7 +417,13 @@ Time Core::NextWake() const {
 Time Core::NextChange() const {
   Time next = std::min(gangs_.NextReport(), group_conditions_.NextWrite());
   for (const auto& [key, reservation] : reservations_.all()) {
-    if (reservation.over()) continue;
+    // What is only planned for a driver keeps nobody from anything: nobody sees its end.
+    const std::vector<PodId> holds = reservation.holds();
+    const bool only_planned = reservation.stage() == ReservationStage::kMakingRoom &&
+                              std::none_of(holds.begin(), holds.end(), [this](PodId hold) {
+                                return state_.pod(hold).nominated.valid();
+                              });
+    if (reservation.over() || only_planned) continue;
     const bool to_come = reservation.stage() == ReservationStage::kPlanned;
     next = std::min(next, to_come ? reservation.begins : reservation.ends);
   }

@@ -43,6 +43,8 @@ void Core::Depart(PodId id, GangId gang, const GangPlan& plan, Time now) {
   for (const auto& [pod, row] : plan.places) departure.members.push_back(pod);
   departure.most = GangArgsOf(state_.gangs().Get(gang)).attempt_timeout;
   departure.whole = !IsIncomplete(gang);
+  const Drivers::Driver* const driver = drivers_.Of(gang);
+  if (!departure.whole && driver != nullptr) departure.driver = driver->pod;
   departure.domain = CommonDomain(state_, departure);
   const std::uint64_t number = departures_.Begin(std::move(departure), now);
   RememberExecutors(gang, plan);
@@ -133,6 +135,11 @@ std::optional<LostPlace> Core::FindLostPlace(const Departure& departure) {
   const std::vector<PodId>& members = departure.members;
   if (departure.whole && IsIncomplete(departure.gang)) {
     return LostPlace{members[0], "its pod group needs more pods than have a place"};
+  }
+  const Drivers::Driver* const driver = drivers_.Of(departure.gang);
+  const bool has_driver = driver != nullptr && driver->pod == departure.driver;
+  if (departure.driver.valid() && !has_driver && IsIncomplete(departure.gang)) {
+    return LostPlace{members[0], "its pod group is without the driver by which it was to start"};
   }
   const bool parted =
       departure.domain.valid() && CommonDomain(state_, departure) != departure.domain;

@@ -40,8 +40,8 @@ void Core::NoteDriver(PodId id, const k8s::Pod& pod) {
       driver.executor = cluster::ToResourceVector(*asked, state_.resources());
     } else {
       EmitEvent(id, true, names::kEventGangConflict, names::kActionScheduling,
-                fmt::format("annotation {} says {}, which is not like cpu=4,memory=8Gi: it "
-                            "does not count",
+                fmt::format("annotation {} says {}, which is not like cpu=4,memory=8Gi,gpu=1: it "
+                            "does not count, and no room is kept for executors by it",
                             key, Shortened(value, kLongestValue)));
     }
   }
@@ -111,38 +111,23 @@ void Core::TellMayGo(PodId id, Time now) {
 // ---- the places of those to come ----
 
 Reservation* Core::MakeExecutorPlaces(GangId id, std::size_t count, Time since) {
+  const auto made = driven_.PlacesToKeep(id, count);
+  if (!made) return nullptr;
   const Drivers::Driver* const driver = drivers_.Of(id);
-  if (driver == nullptr || driver->executor.empty()) return nullptr;
-  if (count == 0 || count > kMostExecutorPlaces) return nullptr;
   const bool runs = state_.pod(driver->pod).node.valid();
-  for (const Reservation* const each : driven_.KeptFor(id)) {
-    if (!each->made_for.valid() || runs) return nullptr;
-  }
-  // Room is being made for them. Otherwise the driver has lost its place, and without it they
-  // are for nobody: all are looked for anew.
-  Reservation* const known = reservations_.Find(driver->places);
-  const bool same = known != nullptr && known->stage() == ReservationStage::kMakingRoom &&
-                    known->places.size() == count &&
-                    std::all_of(known->places.begin(), known->places.end(),
-                                [&](const auto& place) { return place.left == driver->executor; });
   const Duration lasts =
       profiles_[*reserving_].reservations->plugin->reservation_args().driver_hold;
-  if (same) {
+  // Room is being made for them. Otherwise the driver has lost its place, and without it they
+  // are for nobody: all are looked for anew.
+  if (driven_.PlacesInTheMaking(id, count) != nullptr) {
+    Reservation* const known = reservations_.Find(driver->places);
     // It is held from when it is, not from when that was first tried.
     known->ends = since + lasts;
     reservations_.Remind(known->ends);
     return known;
   }
   DropExecutorPlaces(id, since);  // of an earlier attempt
-  const BeneficiaryNames whose = NamesOf(state_, id);
-  k8s::ResourceReservation made;
-  made.meta.namespace_ = whose.namespace_;
-  made.meta.name = driver->places.substr(made.meta.namespace_.size() + 1);
-  made.pod_group = whose.group;
-  for (std::size_t i = 0; i < count; ++i) {
-    made.places.push_back({fmt::format("{:05}", i), "", {}});
-  }
-  Reservation& added = reservations_.Add(made, since, lasts, state_.resources());
+  Reservation& added = reservations_.Add(*made, since, lasts, state_.resources());
   added.made_for = id;
   for (Reservation::Place& place : added.places) place.left = driver->executor;
   // Those that have a place already do not need another. Beside a driver that runs theirs are
@@ -205,12 +190,12 @@ void Core::AwaitExecutorRoom(PodId id, GangId gang, Reservation& executors, cons
 
 // ---- planning both ----
 
-GangPlan Core::PlanBothHere(PodId id, GangId gang, Reservation* executors, GangPlanner& planner) {
+GangPlan Core::PlanBothHere(GangId gang, const Reservation* executors, GangPlanner& planner) {
   const std::vector<PodId>& ready = gangs_.Find(gang)->ready;
   const auto mark = state_.Mark();
   GangPlan plan = planner.Plan(ready, ready.size());
   const bool fits =
-      !plan.places.empty() && (executors == nullptr || PlanExecutors(id, *executors, plan));
+      !plan.places.empty() && (executors == nullptr || PlanExecutors(*executors, plan));
   fits ? state_.Commit(mark) : state_.Rollback(mark);
   if (fits) return plan;
   // The best place for one after the other is not the only way.
@@ -226,7 +211,7 @@ GangPlan Core::PlanBothHere(PodId id, GangId gang, Reservation* executors, GangP
   return plan;
 }
 
-bool Core::PlanExecutors(PodId id, Reservation& executors, GangPlan& plan) {
+bool Core::PlanExecutors(const Reservation& executors, GangPlan& plan) {
   std::optional<Placement> refusal = PlaceHolds(executors);
   if (!refusal) return true;
   const std::vector<PodId> holds = executors.holds();
@@ -237,8 +222,8 @@ bool Core::PlanExecutors(PodId id, Reservation& executors, GangPlan& plan) {
   plan.places.clear();
   plan.answer = GangAnswer::kNotFound;
   plan.refusal = *std::move(refusal);
-  // Who said no is known by its place in a profile, which may be another than that of the pod.
-  if (&ProfileOf(id) != &profiles_[*reserving_]) plan.refusal.attempt = {};
+  // What helps one of those to come need not help any pod that could be asked about: anything may.
+  plan.refusal.attempt = {};
   return false;
 }
 

@@ -264,6 +264,10 @@ void Core::OnNewPod(const k8s::Pod& pod, Time now) {
                           "count",
                           k8s::names::kExpectedDuration, Shortened(*said, kLongestValue)));
   }
+  const bool alone = state_.pod(id).gang == nullptr && judge_.GangPluginOf(id) != nullptr;
+  if (std::string why = alone ? cluster::WhyInNoGang(pod) : ""; !why.empty()) {
+    EmitEvent(id, true, k8s::names::kEventNoGang, k8s::names::kActionScheduling, std::move(why));
+  }
   Note(EventKind::kOwnAdd);
   const cluster::Pod& record = state_.pod(id);
   queue_.Add(id, record.priority, now);

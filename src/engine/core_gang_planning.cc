@@ -33,14 +33,17 @@ GangPlan Core::PlanNow(GangId gang, GangPlanner& planner, std::optional<std::siz
   });
 }
 
-GangPlan Core::PlanInParts(PodId id, GangId gang, Reservation* executors, GangPlanner& planner) {
+GangPlan Core::PlanInParts(PodId id, GangId gang, const Reservation* executors,
+                           GangPlanner& planner) {
   const std::vector<PodId>& ready = gangs_.Find(gang)->ready;
   const Aspirants who{gang, ready, NeededBy(gang)};
   std::optional<GangDomains> domains = DomainsFor(state_, who, planner);
   if (domains && !domains->pinned) KeepToReserved(gang, *domains);
-  return PlanWithEnough(state_, {gang, judge_.GangPluginOf(id)->index}, [&] {
-    return PlanIn(domains, who, [&] { return PlanBothHere(id, gang, executors, planner); });
+  GangPlan plan = PlanWithEnough(state_, {gang, judge_.GangPluginOf(id)->index}, [&] {
+    return PlanIn(domains, who, [&] { return PlanBothHere(gang, executors, planner); });
   });
+  plan.comers = ready.size() + (executors == nullptr ? 0 : executors->holds().size());
+  return plan;
 }
 
 std::function<GangPlan()> Core::PlanHere(const Aspirants& who, GangPlanner& planner) {
@@ -60,23 +63,40 @@ GangPlan Core::PlanIn(const std::optional<GangDomains>& domains, const Aspirants
   GangPlan best;
   best.refusal.message = domains->pinned ? "the nodes of members that have a place lack the label."
                                          : "no node has the label.";
+  if (domains->all.empty() && who.needed > 0) {
+    best.answer = GangAnswer::kImpossible;
+    best.bound = GangBound{.by = {}, .together = domains->key};
+  }
   PluginSet rejected_by;
   BlockedKinds blocked;
   std::vector<GangPlan::Domain> tried;
+  bool impossible = true, counted = true, anything_helps = false;
+  std::size_t evaluations = 0;
   for (const Confines& domain : domains->all) {
     const Placer::Confinement confinement(placer_, domain);
     GangPlan plan = plan_here();
     if (!plan.places.empty() || plan.refusal.attempt.error) return plan;
     rejected_by = rejected_by | plan.refusal.attempt.rejected_by;
     blocked.Add(state_, plan.blocked_kinds);
+    anything_helps |= plan.refusal.attempt.rejected_by.empty() && plan.blocked_kinds.all().empty();
     tried.push_back({domain.value, plan.fitting});
+    impossible = impossible && plan.answer == GangAnswer::kImpossible;
+    counted = counted && plan.bound;
+    evaluations += plan.evaluations;
     if (tried.size() == 1 || plan.fitting > best.fitting) best = std::move(plan);
   }
   // Who is held back by a label waits for its change, too.
   const framework::GangEntry* const plugin = judge_.GangPluginOf(who.ready.front());
   if (!tried.empty() && plugin != nullptr) rejected_by.Add(plugin->index);
-  best.refusal.attempt.rejected_by = rejected_by;
-  best.blocked_kinds = std::move(blocked);
+  best.refusal.attempt.rejected_by = anything_helps ? PluginSet() : rejected_by;
+  best.blocked_kinds = anything_helps ? BlockedKinds() : std::move(blocked);
+  best.evaluations = evaluations;
+  // What is known of one of several domains says nothing of the others.
+  if (tried.size() > 1) {
+    best.bound.reset();
+    best.answer = impossible ? GangAnswer::kImpossible : GangAnswer::kNotFound;
+    best.none_is_enough = impossible && counted;
+  }
   std::stable_sort(tried.begin(), tried.end(),
                    [](const auto& a, const auto& b) { return a.fitting > b.fitting; });
   best.domains = std::move(tried);
@@ -87,11 +107,7 @@ GangPlan Core::PlanIn(const std::optional<GangDomains>& domains, const Aspirants
 void Core::ConcludeInDomains(const Aspirants& who, const GangDomains& domains, GangPlanner& planner,
                              GangPlan& plan) {
   if (who.needed == 0 || plan.refusal.attempt.error) return;
-  if (domains.all.empty()) {
-    plan.answer = GangAnswer::kImpossible;
-    plan.bound = GangBound{.by = {}, .together = domains.key};
-    return;
-  }
+  if (domains.all.empty()) return;
   if (!domains.pinned && CountInDomains(who, domains.key, planner, plan)) {
     // What all of them together have too little of need not be what each of them has.
     if (plan.bound->by.size() > 1) NameWhatIsScarce(who, domains, planner, plan);

@@ -98,10 +98,8 @@ GangPreemptor Core::MakePreemptor(PodId id, GangPlanner& planner, Time now) {
        .now = now}};
 }
 
-GangRoom Core::FindRoom(PodId id, GangId gang, GangPlanner& planner, Time now) {
-  const WaitingGang& waiting = *gangs_.Find(gang);
-  const Aspirants who{gang, waiting.ready, NeededBy(gang)};
-  if (who.needed == 0 || !MayMakeRoom(id, waiting, now)) return {};
+GangRoom Core::FindRoom(PodId id, const Aspirants& who, GangPlanner& planner, Time now) {
+  const GangId gang = who.gang;
   GangPreemptor preemptor = MakePreemptor(id, planner, now);
   const auto choose = [&](std::span<const PodId> members, const std::function<void()>& clear) {
     return DemandPlanner(state_, planner, {gang, members, who.needed}).Choose(clear);
@@ -120,13 +118,11 @@ GangRoom Core::FindRoom(PodId id, GangId gang, GangPlanner& planner, Time now) {
   if (room.places.empty()) {
     room = FindRoomIn(domains, [&] { return preemptor.FindBySearch(gang, who.ready, search); });
   }
-  if (options_.observer != nullptr) options_.observer->OnPreemption(room.victims.size());
   return room;
 }
 
 GangRoom Core::FindRoomInParts(PodId id, GangId gang, const Reservation* executors, Time now) {
   const WaitingGang& waiting = *gangs_.Find(gang);
-  if (!MayMakeRoom(id, waiting, now)) return {};
   std::vector<PodId> comers = waiting.ready;
   if (executors != nullptr) {
     const std::vector<PodId> holds = executors->holds();
@@ -145,7 +141,6 @@ GangRoom Core::FindRoomInParts(PodId id, GangId gang, const Reservation* executo
   if (room.places.empty()) {
     room = FindRoomIn(domains, [&] { return preemptor.FindBySearch(gang, comers, search); });
   }
-  if (options_.observer != nullptr) options_.observer->OnPreemption(room.victims.size());
   return room;
 }
 

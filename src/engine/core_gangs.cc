@@ -110,10 +110,22 @@ void Core::SettleGang(GangId id, Time now) {
     waiting->pin.reset();
     TryAgainWith(id, now);
   }
+  if (AsksForLess(id, *waiting)) TryAgainWith(id, now);
   GangBook::SetAlso(*waiting, driven_.WhyNotInParts(id));
   // What extenders said is for an attempt that is not made.
   if (!waiting->stands.valid() && !gang_extenders_.Waits(id)) gang_extenders_.End(id);
   PlanReports(id, *waiting, !HasEnough(id, *waiting), now);
+}
+
+bool Core::AsksForLess(GangId id, WaitingGang& waiting) {
+  const std::uint64_t version = state_.gangs().Get(id).version;
+  if (!waiting.stands.valid() || !waiting.asked) return false;
+  // Plans that were taken back count as changes, too.
+  if (std::exchange(waiting.asked_version, version) == version) return false;
+  GangDemand demand = DemandOf(state_, gangs_, id, waiting);
+  if (!demand.MayBeMetAfter(*waiting.asked)) return false;
+  waiting.asked = std::move(demand);
+  return true;
 }
 
 bool Core::MayStand(GangId id, const WaitingGang& waiting) const {
@@ -246,6 +258,7 @@ void Core::DecideGang(PodId id, GangId gang, Time now) {
   WaitingGang& waiting = *gangs_.Find(gang);
   ++waiting.attempts;
   waiting.pin = PinOf(state_, state_.gangs().Get(gang));
+  waiting.asked = DemandOf(state_, gangs_, gang, waiting);
   GangPlanner planner = MakePlanner();
   // Fewer are there than it needs: then all of them start, and the places of the others are kept.
   const std::size_t to_come = gangs_.StillToCome(state_, gang, waiting);
@@ -272,9 +285,10 @@ void Core::DecideGang(PodId id, GangId gang, Time now) {
   }
   if (!fits) {
     GangRoom room;
-    if (plan.shortages.empty()) {
-      room =
-          in_parts ? FindRoomInParts(id, gang, executors, now) : FindRoom(id, gang, planner, now);
+    const Aspirants who{gang, waiting.ready, NeededBy(gang)};
+    if (plan.shortages.empty() && who.needed > 0 && MayMakeRoom(id, waiting, now)) {
+      room = in_parts ? FindRoomInParts(id, gang, executors, now) : FindRoom(id, who, planner, now);
+      if (options_.observer != nullptr) options_.observer->OnPreemption(room.victims.size());
     }
     SpareThoseInVain(state_, {gang, judge_.GangPluginOf(id)->index}, plan, room);
     if (backfill_ != nullptr && !room.victims.empty() && ProfileOf(id).backfill) {

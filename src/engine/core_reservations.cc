@@ -312,21 +312,31 @@ std::optional<Placement> Core::RefuseDriver(PodId driver) {
 }
 
 void Core::MakeHolds(Reservation& reservation) {
+  const PodId like = driven_.PlacedUserOf(reservation);
   for (Reservation::Place& place : reservation.places) {
     if (place.left.empty() || place.hold.valid()) continue;
     cluster::HoldShape shape;
     shape.name = fmt::format("{}/{}", KeyOf(reservation.object), place.asked.name);
     shape.id = fmt::format("{}/{}", shape.name, reservation.object.meta.uid);
     shape.node = place.asked.node;
-    if (!reservation.users().empty()) {
-      shape.like = state_.class_of(reservation.users().begin()->first).spec;
-    }
+    if (like.valid()) shape.like = state_.class_of(like).spec;
     place.hold = state_.AddPod(cluster::MakeHold(shape, place.left, state_.resources()));
     if (backfill_ != nullptr) backfill_->times().NoteHold(place.hold, reservation.ends);
   }
 }
 
-std::optional<Placement> Core::PlaceHolds(Reservation& reservation) {
+namespace {
+
+// A place may name a node that is not there.
+bool IsMissing(const cluster::State& state, const std::string& node) {
+  if (node.empty()) return false;
+  const NodeRow row = state.nodes().Find(node);
+  return !row.valid() || !state.nodes().has_node(row);
+}
+
+}  // namespace
+
+std::optional<Placement> Core::PlaceHolds(const Reservation& reservation) {
   for (const Reservation::Place& place : reservation.places) {
     if (!place.hold.valid() || state_.pod(place.hold).node.valid()) continue;
     NodeRow row = place.row;
@@ -336,7 +346,14 @@ std::optional<Placement> Core::PlaceHolds(Reservation& reservation) {
       Placement found = PlaceMember(place.hold);
       row = found.node;
       if (!row.valid()) {
-        found.message = fmt::format("no room for place {}: {}", place.asked.name, found.message);
+        const std::string what = reservation.made_for.valid()
+                                     ? "an executor of its driver"
+                                     : fmt::format("place {}", place.asked.name);
+        const std::string why =
+            IsMissing(state_, place.asked.node)
+                ? fmt::format("there is no node {}", Shortened(place.asked.node, kLongestName))
+                : found.message;
+        found.message = fmt::format("no room for {}: {}", what, why);
         return found;
       }
     }

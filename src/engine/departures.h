@@ -23,6 +23,7 @@ struct Departure {
   std::size_t arrived = 0;              // that wait for the others only
   Duration most = {};                   // it may take until all do; zero: as long as it takes
   bool whole = false;                   // with them it has all that it needs
+  cluster::PodId driver = {};           // by whom they start without the others; invalid: nobody
   Symbol domain = {};   // of the gang's topology key, in which all are; invalid: none
   bool waited = false;  // things may have changed since it was planned
 };

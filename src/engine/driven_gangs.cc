@@ -77,24 +77,77 @@ bool DrivenGangs::KeepsPlacesForAll(GangId id) const {
   });
 }
 
+const Reservation* DrivenGangs::AwaitedBy(GangId id) const {
+  const Drivers::Driver* const driver = books_.drivers.Of(id);
+  if (driver == nullptr || books_.state.pod(driver->pod).node.valid()) return nullptr;
+  const auto kept = KeptFor(id);
+  const auto awaited = std::find_if(kept.begin(), kept.end(), [](const Reservation* each) {
+    // What was made for the gang is left of an earlier attempt.
+    return !each->made_for.valid() && each->stage() != ReservationStage::kHeld;
+  });
+  return awaited == kept.end() ? nullptr : *awaited;
+}
+
 std::string DrivenGangs::WhyNotInParts(GangId id) const {
   const Drivers::Driver* const driver = books_.drivers.Of(id);
   if (driver == nullptr || books_.state.gangs().Get(id).awaits_object()) return {};
   if (books_.state.pod(driver->pod).node.valid()) return {};
-  bool reserved = false;
-  for (const Reservation* const each : KeptFor(id)) {
-    if (each->made_for.valid()) continue;  // what is left of an earlier attempt
-    reserved = true;
-    if (each->stage() == ReservationStage::kHeld) continue;
+  if (const Reservation* const awaited = AwaitedBy(id)) {
     return fmt::format("; its driver waits until reservation {} is held",
-                       Shortened(KeyOf(each->object), kLongestName));
+                       Shortened(KeyOf(awaited->object), kLongestName));
   }
+  const auto kept = KeptFor(id);
+  const bool reserved = std::any_of(kept.begin(), kept.end(),
+                                    [](const auto* each) { return !each->made_for.valid(); });
   if (reserved || driver->executor.empty()) return {};
   const WaitingGang& waiting = *books_.gangs.Find(id);
   if (books_.gangs.StillToCome(books_.state, id, waiting) <= kMostExecutorPlaces) return {};
   return fmt::format(
       "; its driver does not start before the others: places are kept for {} of them at most",
       kMostExecutorPlaces);
+}
+
+std::optional<k8s::ResourceReservation> DrivenGangs::PlacesToKeep(GangId id,
+                                                                  std::size_t count) const {
+  const Drivers::Driver* const driver = books_.drivers.Of(id);
+  if (driver == nullptr || driver->executor.empty()) return std::nullopt;
+  if (count == 0 || count > kMostExecutorPlaces) return std::nullopt;
+  const bool runs = books_.state.pod(driver->pod).node.valid();
+  for (const Reservation* const each : KeptFor(id)) {
+    if (!each->made_for.valid() || runs) return std::nullopt;
+  }
+  const BeneficiaryNames whose = NamesOf(books_.state, id);
+  k8s::ResourceReservation made;
+  made.meta.namespace_ = whose.namespace_;
+  made.meta.name = driver->places.substr(made.meta.namespace_.size() + 1);
+  made.pod_group = whose.group;
+  for (std::size_t i = 0; i < count; ++i) {
+    made.places.push_back({fmt::format("{:05}", i), "", {}});
+  }
+  return made;
+}
+
+const Reservation* DrivenGangs::PlacesInTheMaking(GangId id, std::size_t count) const {
+  const Drivers::Driver* const driver = books_.drivers.Of(id);
+  for (const Reservation* const each : KeptFor(id)) {
+    const auto is_alike = [&](const auto& place) { return place.left == driver->executor; };
+    const bool same = each->made_for == id && each->places.size() == count &&
+                      each->stage() == ReservationStage::kMakingRoom &&
+                      std::all_of(each->places.begin(), each->places.end(), is_alike);
+    if (same) return each;
+  }
+  return nullptr;
+}
+
+PodId DrivenGangs::PlacedUserOf(const Reservation& reservation) const {
+  if (!reservation.users().empty()) return reservation.users().begin()->first;
+  PodId first;
+  if (!reservation.made_for.valid()) return first;
+  for (const PodId member : books_.state.gangs().Get(reservation.made_for).members) {
+    const bool uses = books_.state.pod(member).node.valid() && MayUse(member, reservation);
+    if (uses && (!first.valid() || member < first)) first = member;
+  }
+  return first;
 }
 
 bool DrivenGangs::AwaitsExecutors(GangId id) const {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,8 +46,18 @@ class DrivenGangs {
   [[nodiscard]] bool IsExpectedBack(cluster::PodId id, cluster::PodId other) const;
   // Those that are there may start before the others: the driver, or others with places kept.
   [[nodiscard]] bool MayStartInParts(cluster::GangId id) const;
+  // The reservation that has to be held before a driver that has no place starts; nullptr: none.
+  [[nodiscard]] const Reservation* AwaitedBy(cluster::GangId id) const;
   // Why a driver that waits does not start before the others; empty: there is none, or it may.
   [[nodiscard]] std::string WhyNotInParts(cluster::GangId id) const;
+  // What is to be kept for so many that its driver has yet to make, each of whom asks for what the
+  // driver says; nullopt: nobody says it, or they have what is reserved.
+  [[nodiscard]] std::optional<k8s::ResourceReservation> PlacesToKeep(cluster::GangId id,
+                                                                     std::size_t count) const;
+  // The same as it was made in an earlier attempt, while room is made for it; nullptr: it was not.
+  [[nodiscard]] const Reservation* PlacesInTheMaking(cluster::GangId id, std::size_t count) const;
+  // One whom it is for, and who has a place; invalid: none has.
+  [[nodiscard]] cluster::PodId PlacedUserOf(const Reservation& reservation) const;
   // Its driver runs, and the places of those that it has yet to make are kept.
   [[nodiscard]] bool AwaitsExecutors(cluster::GangId id) const;
   // A driver that runs, and whose gang has yet to get its minimum, for which room is kept. Nobody

@@ -17,10 +17,13 @@ TEST(Drivers, SayWhatTheirExecutorsAskFor) {
   EXPECT_EQ(*read,
             (k8s::ResourceList{{"cpu", k8s::Quantity::FromMilli(500)},
                                {"memory", k8s::Quantity::FromUnits(std::int64_t{8} << 30)}}));
-  for (const std::string_view bad : {"", "cpu", "=1", "cpu=", "cpu=much", "cpu=-1", "cpu=1,cpu=2",
-                                     "cpu=0", "cpu=1,,memory=1", "cpu =1", "cpu=1, "}) {
+  for (const std::string_view bad :
+       {"", "cpu", "=1", "cpu=", "cpu=much", "cpu=-1", "cpu=1,cpu=2", "cpu=0", "cpu=1,,memory=1",
+        "cpu =1", "cpu=1, ", "cpus=1", "cpu=1,memmory=8Gi", "gpu=1,nvidia.com/gpu=1"}) {
     EXPECT_FALSE(ReadExecutorResources(bad)) << bad;
   }
+  EXPECT_EQ(ReadExecutorResources("gpu=2"),
+            (k8s::ResourceList{{"nvidia.com/gpu", k8s::Quantity::FromUnits(2)}}));
 }
 
 TEST(Drivers, AreRunsOfWhatMadeThemOrOfWhatTheyAreCalled) {
@@ -139,12 +142,33 @@ TEST_F(DriverTest, DoesNotStartWithoutRoomForItsExecutors) {
   harness_.Pod(Driver("cpu=2"));
   harness_.ScheduleAndBind();
   EXPECT_EQ(harness_.NodeOf("driver"), "");
-  EXPECT_THAT(harness_.Why("driver"), HasSubstr("no room for place 00002"));
+  EXPECT_THAT(harness_.Why("driver"), HasSubstr("no room for an executor of its driver"));
   EXPECT_EQ(UsedOn("a"), 0) << "what does not fit holds nothing";
   Node("b", "2");
   harness_.Pass(Duration::Seconds(12));
   EXPECT_NE(harness_.NodeOf("driver"), "");
   EXPECT_EQ(UsedOn("a") + UsedOn("b"), 7);
+}
+
+TEST_F(DriverTest, IsTriedAgainWhenThereIsRoomForAnExecutorThatItWouldNotFitInItself) {
+  for (const bool together : {false, true}) {
+    SCOPED_TRACE(together);
+    testing::Harness harness({}, testing::ReservingProfiles());
+    const auto node = [&](const std::string& name, const std::string& cpu) {
+      harness.Node(NodeBuilder(name).Has("cpu", cpu).Has("pods", "9").Label("rack", "r"));
+    };
+    node("a", "4");
+    PodBuilder pod = Member("driver", "4").Label("spark-role", "driver");
+    if (together) pod.Label("pod-group.scheduling.kubenexus.io/topology-key", "rack");
+    k8s::Pod driver = pod;
+    driver.meta.annotations = {{"scheduling.kubenexus.io/executor-resources", "cpu=1"}};
+    harness.Pod(driver);
+    harness.ScheduleAndBind();
+    ASSERT_EQ(harness.NodeOf("driver"), "");
+    node("b", "3");
+    harness.Pass(Duration::Seconds(12));
+    EXPECT_EQ(harness.NodeOf("driver"), "a");
+  }
 }
 
 TEST_F(DriverTest, IsNotTriedForEverWithoutAnyNode) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "k8s/drivers.h"
+#include "k8s/objects.h"
 #include "k8s/owner.h"
 
 namespace knx::engine {
@@ -23,13 +24,13 @@ std::optional<k8s::ResourceList> ReadExecutorResources(std::string_view text) {
     if (equals == std::string_view::npos || equals == 0) return std::nullopt;
     const auto amount = k8s::Quantity::Parse(entry.substr(equals + 1));
     if (!amount.ok() || *amount < k8s::Quantity()) return std::nullopt;
-    const std::string_view name = entry.substr(0, equals);
-    if (name.find(' ') != std::string_view::npos) return std::nullopt;
+    const auto name = k8s::ReservedResource(entry.substr(0, equals));
+    if (!name || name->find(' ') != std::string_view::npos) return std::nullopt;
     const auto at = std::lower_bound(
-        out.begin(), out.end(), name,
+        out.begin(), out.end(), *name,
         [](const auto& each, std::string_view wanted) { return each.first < wanted; });
-    if (at != out.end() && at->first == name) return std::nullopt;
-    if (!amount->IsZero()) out.emplace(at, name, *amount);
+    if (at != out.end() && at->first == *name) return std::nullopt;
+    if (!amount->IsZero()) out.emplace(at, *name, *amount);
   }
   if (out.empty()) return std::nullopt;
   return out;

@@ -16,6 +16,7 @@
 #include "base/time.h"
 #include "cluster/state.h"
 #include "engine/blocked_kinds.h"
+#include "engine/gang_demand.h"
 
 namespace knx::engine {
 
@@ -25,6 +26,8 @@ struct WaitingGang {
   cluster::PodId stands;               // for the gang in the queue; invalid: too few are ready
   BlockedKinds blocked;                // found no place when the gang was last planned
   std::optional<Symbol> pin;           // the domain to which it was confined then (PinOf)
+  std::optional<GangDemand> asked;     // what was to be found then
+  std::uint64_t asked_version = 0;     // of the gang, up to which that is known to hold
   std::uint32_t attempts = 0;          // to place it, whoever stood for it
   std::uint32_t refusals = 0;          // of these, in a row, with which it could not start
   std::uint32_t failures = 0;          // in a row of those that were on their way together

@@ -61,7 +61,7 @@ std::optional<Symbol> PinOf(const cluster::State& state, const cluster::Gang& ga
   std::map<Symbol, std::size_t> members;
   for (const PodId member : gang.members) {
     const cluster::Pod& pod = state.pod(member);
-    if (pod.node.valid() && !pod.leaves()) ++members[state.nodes().Label(pod.node, key)];
+    if (pod.fills_gang()) ++members[state.nodes().Label(pod.node, key)];
   }
   if (members.empty()) return std::nullopt;
   // They are in several only if not all of them were placed here: then where most of them are.

@@ -202,7 +202,14 @@ std::vector<PodId> GangHelpFinder::FindPods(const Where& where, std::span<const 
                                             GangPlanner& planner) {
   state_.RefreshRanks();
   members_.clear();
-  for (const Order& order : orders) members_.insert(order.members.begin(), order.members.end());
+  gang_ = {};
+  for (const Order& order : orders) {
+    members_.insert(order.members.begin(), order.members.end());
+    for (const PodId member : order.members) {
+      // What stands for those to come is in none.
+      if (!gang_.valid()) gang_ = state_.gang_of(member);
+    }
+  }
   Way fewest;
   for (const Order& order : orders) {
     Way gone = ClearForMembers(where, order, planner);
@@ -351,8 +358,7 @@ std::vector<PodId> GangHelpFinder::MayEndOn(NodeRow row) const {
 }
 
 bool GangHelpFinder::MayEnd(PodId pod) const {
-  const cluster::GangId gang = state_.gang_of(*members_.begin());
-  const bool member = members_.contains(pod) || (gang.valid() && state_.gang_of(pod) == gang);
+  const bool member = members_.contains(pod) || (gang_.valid() && state_.gang_of(pod) == gang_);
   return !member && state_.pod(pod).priority < kSystemCritical && !doors_.is_replaced(pod) &&
          !BelongsToItsNode(state_.class_of(pod).spec);
 }

@@ -140,6 +140,7 @@ class GangHelpFinder {
   StartTrials& trials_;
   Doors doors_;
   std::set<cluster::PodId> members_;  // of the search for pods
+  cluster::GangId gang_;              // of these
 };
 
 }  // namespace knx::engine

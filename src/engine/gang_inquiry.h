@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,9 +27,19 @@ struct GangInquiry : Wait {
   // So many would start if no more were needed, fewer than are; 0: nobody, or it is not their
   // number that decides.
   std::size_t startable = 0;
+  // So many, more than those, if less important pods went for them; 0: that makes no difference.
+  std::size_t startable_by_eviction = 0;
   bool complete = false;  // enough members are there; without, nothing below is known
-  // Its driver has yet to make the others, whose places must be there, too: likewise.
-  bool awaits_executors = false;
+  // Its driver has yet to make so many others, and starts before them. 0: it starts as a whole.
+  std::size_t to_come = 0;
+  bool with_places =
+      false;  // of those to come, which are needed, too, and may be among the fitting
+  // Its driver waits until this is held, and then starts before the others: too few members may be
+  // there, and what would help is known all the same.
+  struct Awaited {
+    std::string name, why;  // "default/spark"; why it is not held
+  };
+  std::optional<Awaited> awaited;
   GangAnswer answer = GangAnswer::kNotFound;
 
   // Members that are left without a place when each is given the best one, by the reason.

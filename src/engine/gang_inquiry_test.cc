@@ -212,6 +212,32 @@ TEST(GangInquiry, ReservationsThatWaitHaveTheirRoomFirst) {
   EXPECT_EQ(harness.engine().Verify().value_or("equal"), "equal");
 }
 
+TEST(GangInquiry, ASmallerMinimumMayStartInTheSteadOfOthers) {
+  testing::Harness harness({}, testing::ProfilesWith({"Coscheduling", "GangPreemption"}));
+  for (int i = 0; i < 8; ++i) {
+    const std::string node = "n" + std::to_string(i);
+    harness.Node(NodeBuilder(node).Has("cpu", "1").Has("pods", "9"));
+    if (i < 3) continue;
+    harness.Pod(
+        PodBuilder("o" + std::to_string(i)).Asks("cpu", "1").Priority(i == 3 ? 100 : 0).On(node));
+  }
+  for (int i = 0; i < 8; ++i) {
+    harness.Pod(PodBuilder("m" + std::to_string(i))
+                    .Asks("cpu", "1")
+                    .Priority(10)
+                    .Label("pod-group.scheduling.kubenexus.io/name", "train")
+                    .Label("pod-group.scheduling.kubenexus.io/min-available", "8"));
+  }
+  harness.Schedule();
+  ASSERT_TRUE(harness.evictions().empty()) << "one of the others is more important";
+  const auto inquiry = harness.engine().InquireGang("uid-m0");
+  ASSERT_TRUE(inquiry.has_value());
+  EXPECT_EQ(inquiry->startable, 3U) << "beside all others";
+  EXPECT_EQ(inquiry->startable_by_eviction, 7U);
+  EXPECT_EQ(harness.engine().Verify().value_or("equal"), "equal");
+  EXPECT_TRUE(harness.evictions().empty()) << "nobody goes because somebody asks";
+}
+
 TEST_F(GangInquiryTest, OnlyWhetherItCouldStartIsAskedForLess) {
   Node("n0", "2");
   Members(3, 3, "1");

@@ -82,6 +82,7 @@ std::string WhyRefused(const cluster::State& state, cluster::GangId id, std::siz
                        const GangPlan& plan) {
   const std::string name = GangName(state, id);
   const cluster::Gang& gang = state.gangs().Get(id);
+  if (plan.comers > 0) needed = plan.comers;
   const std::string& why = plan.refusal.message;
   if (!plan.shortages.empty()) {
     return fmt::format("pod group {} {}.{}", name, Describe(state, plan.shortages), why);

@@ -31,6 +31,9 @@ enum class GangAnswer : std::uint8_t {
 struct GangPlan {
   // Who goes where. They have taken their room. Empty: the gang does not fit.
   std::vector<std::pair<cluster::PodId, cluster::NodeRow>> places;
+  // Of a gang whose driver makes the others: so many have to get a place, those whose places are
+  // kept among them. 0: as many as the gang needs.
+  std::size_t comers = 0;
   // Of a gang that does not fit: how many members found a place, and why another did not.
   std::size_t fitting = 0;
   std::size_t sub_groups = 0;  // that became whole thereby

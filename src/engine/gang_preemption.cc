@@ -217,8 +217,7 @@ void GangPreemptor::ListUnitsOf(GangId id) {
   const cluster::Gang& gang = state_.gangs().Get(id);
   std::vector<PodId> placed;
   for (const PodId member : gang.members) {
-    const cluster::Pod& pod = state_.pod(member);
-    if (pod.node.valid() && !pod.leaves()) placed.push_back(member);
+    if (state_.pod(member).fills_gang()) placed.push_back(member);
   }
   std::sort(placed.begin(), placed.end(),
             [this](PodId a, PodId b) { return MoreImportant(state_, b, a); });

@@ -17,8 +17,7 @@ std::map<std::string_view, std::size_t> PlacedInRoles(const State& state, const 
   if (gang.roles.empty() || gang.finished > 0) return placed;
   for (const auto& [role, minimum] : gang.roles) placed[role] = 0;
   for (const PodId member : gang.members) {
-    const cluster::Pod& pod = state.pod(member);
-    if (!pod.node.valid() || pod.leaves()) continue;
+    if (!state.pod(member).fills_gang()) continue;
     if (const auto role = placed.find(RoleOf(state, member)); role != placed.end()) ++role->second;
   }
   return placed;

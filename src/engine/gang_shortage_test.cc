@@ -179,6 +179,19 @@ TEST_F(GangShortageTest, APodOnItsWayIsTakenBackWhenItsObjectWantsMore) {
   EXPECT_EQ(Sent(2), 2);
 }
 
+TEST_F(GangShortageTest, ASmallerMinimumIsOfNoUseWhereTooLittleIsLeftInAll) {
+  Node("a", "2");
+  Members(4);
+  for (const auto& [in_all, want] : {std::pair(3, 0U), std::pair(2, 2U)}) {
+    Group(4, Cpu(in_all));
+    harness_.Schedule();
+    const auto inquiry = harness_.engine().InquireGang("uid-m0");
+    ASSERT_TRUE(inquiry.has_value());
+    EXPECT_EQ(inquiry->fitting, 2U);
+    EXPECT_EQ(inquiry->startable, want) << in_all;
+  }
+}
+
 TEST_F(GangShortageTest, AnInquirySaysWhatIsMissingAndHowManyNodesWouldHelp) {
   Node("a", "4");
   harness_.Pod(PodBuilder("other").Asks("cpu", "2").On("a"));

@@ -6,16 +6,17 @@
 #include <map>
 #include <utility>
 
+#include "cluster/reservation_hold.h"
 #include "engine/core.h"
 #include "engine/demand_planner.h"
+#include "engine/enough_in_all.h"
+#include "engine/gang_shortage.h"
 
 namespace knx::engine {
 
 using cluster::GangId;
 using cluster::NodeRow;
 using cluster::PodId;
-
-Inquirer::Inquirer(Core& core) : core_(core), state_(core.state_) {}
 
 std::string Inquirer::NameOf(PodId pod) const {
   const cluster::Pod& record = state_.pod(pod);
@@ -28,13 +29,15 @@ std::optional<PodInquiry> Inquirer::OfPod(std::string_view uid) {
   const PodId id = state_.pods().Find(uid);
   if (!id.valid() || state_.pod(id).node.valid() || !core_.IsOurs(id)) return std::nullopt;
   const framework::Profile& profile = core_.ProfileOf(id);
+  CopyWaiting();
   PodInquiry inquiry;
-  const Loan loan = core_.lent_.Lend(std::span(&id, 1));
-  inquiry.asked = core_.placer_.Inquire(profile, id);
-  const bool refused =
-      !inquiry.asked.kept_out && !inquiry.asked.error && inquiry.asked.chosen.empty();
-  if (refused) core_.placer_.ListObstacles(profile, id, inquiry);
-  core_.lent_.TakeBack(loan);
+  bool refused = false;
+  {
+    const Lent lent(*this, id);
+    inquiry.asked = core_.placer_.Inquire(profile, id);
+    refused = !inquiry.asked.kept_out && !inquiry.asked.error && inquiry.asked.chosen.empty();
+    if (refused) core_.placer_.ListObstacles(profile, id, inquiry);
+  }
   if (refused) FindHelp(AskFor(id), inquiry);
   DescribeWait(id, {}, inquiry);
   return inquiry;
@@ -62,29 +65,55 @@ std::optional<GangInquiry> Inquirer::OfGang(std::string_view uid, GangQuestion q
   inquiry.minimum = static_cast<std::size_t>(record.minimum);
   inquiry.needed = core_.NeededBy(gang);
   inquiry.complete = core_.HasEnough(gang, *waiting);
-  inquiry.awaits_executors = inquiry.complete && !core_.gangs_.AreEnough(state_, gang, *waiting);
-  if (!inquiry.complete) inquiry.message = WhatIsMissing(state_, gang, *waiting);
-  if (!inquiry.complete || inquiry.awaits_executors) return inquiry;
-  const Aspirants who{gang, waiting->ready, inquiry.needed};
-  const Loan loan = core_.lent_.Lend(who.ready);
-  const auto mark = state_.Mark();
-  GangPlanner planner = core_.MakePlanner();
-  GangPlan plan = core_.PlanNow(gang, planner);
-  inquiry.fitting = plan.places.empty() ? plan.fitting : plan.places.size();
-  state_.Rollback(mark);
-  // A gang that has all that it needs is content with no more.
-  inquiry.answer = plan.places.empty() && inquiry.needed == 0 ? GangAnswer::kNotFound : plan.answer;
-  const bool why = plan.places.empty() && question == GangQuestion::kWhy;
-  if (why) Explain(who, plan, inquiry);
-  core_.lent_.TakeBack(loan);
-  if (why) FindHelp(AskFor(who, plan), inquiry);
+  if (question == GangQuestion::kWhy) CopyWaiting();
+  if (!inquiry.complete) {
+    inquiry.message = WhatIsMissing(state_, gang, *waiting);
+    DescribeAwaited(gang, *waiting, inquiry);
+    if (!inquiry.awaited || question != GangQuestion::kWhy) return inquiry;
+  }
+  const Turn turn = TurnOf(gang, *waiting);
+  inquiry.to_come = turn.in_parts ? core_.gangs_.StillToCome(state_, gang, *waiting) : 0;
+  inquiry.with_places = turn.places.has_value();
+  if (inquiry.awaited) {
+    FindHelp(AskFor(turn, {}), inquiry);
+  } else {
+    Answer(turn, question, inquiry);
+  }
   return inquiry;
 }
 
-void Inquirer::Explain(const Aspirants& who, GangPlan& plan, GangInquiry& inquiry) {
+void Inquirer::Answer(const Turn& turn, GangQuestion question, GangInquiry& inquiry) {
+  inquiry.needed = turn.who.needed;
+  GangPlan plan;
+  {
+    const Lent lent(*this, turn);
+    plan = Plan(turn);
+    const std::size_t placed = plan.places.size() + turn.comers.size() - turn.who.ready.size();
+    inquiry.fitting = plan.places.empty() ? plan.fitting : placed;
+    // A gang that has all that it needs is content with no more.
+    inquiry.answer =
+        plan.places.empty() && inquiry.needed == 0 ? GangAnswer::kNotFound : plan.answer;
+    if (!plan.places.empty() || question != GangQuestion::kWhy) return;
+    Explain(turn, plan, inquiry);
+  }
+  FindHelp(AskFor(turn, plan), inquiry);
+}
+
+void Inquirer::DescribeAwaited(GangId gang, const WaitingGang& waiting, GangInquiry& inquiry) {
+  const Reservation* const awaited = AwaitedBy(gang, waiting);
+  if (awaited == nullptr) return;
+  inquiry.awaited = {KeyOf(awaited->object),
+                     awaited->stage() == ReservationStage::kPlanned
+                         ? fmt::format("it begins at {}", FormatTime(awaited->begins))
+                         : awaited->why};
+}
+
+void Inquirer::Explain(const Turn& turn, GangPlan& plan, GangInquiry& inquiry) {
+  const Aspirants& who = turn.who;
   GangPlanner planner = core_.MakePlanner();
   const auto domains = DomainsFor(state_, who, planner);
-  const GangGoal::Places found = FindMost(who, domains, plan, inquiry);
+  const GangGoal::Places found = FindMost(turn, domains, plan, inquiry);
+  FindMostByEviction(turn, plan, inquiry);
   inquiry.message = WhyRefused(state_, who.gang, who.needed, plan);
   if (plan.bound) {
     inquiry.proof = Describe(state_, *plan.bound);
@@ -105,8 +134,8 @@ void Inquirer::Explain(const Aspirants& who, GangPlan& plan, GangInquiry& inquir
                         *std::find_if(domains->all.begin(), domains->all.end(), is_best));
   }
   std::vector<std::pair<PodId, std::size_t>> by_kind;
-  ExplainDomains(who.gang, plan, core_.CountFor(who.ready, by_kind), inquiry);
-  ListUnplaced(who.ready, found, inquiry);
+  ExplainDomains(who.gang, plan, core_.CountFor(turn.comers, by_kind), inquiry);
+  ListUnplaced(turn, found, inquiry);
 }
 
 // ---- how many fit ----
@@ -126,25 +155,26 @@ std::size_t MostOf(std::size_t known, std::size_t most,
 
 }  // namespace
 
-bool Inquirer::NumberDecides(const GangInquiry& inquiry, GangId id) const {
-  const cluster::Gang& gang = state_.gangs().Get(id);
-  return gang.min_sub_groups.empty() && gang.roles.empty() &&
+bool Inquirer::NumberDecides(const Turn& turn, const GangInquiry& inquiry) const {
+  const cluster::Gang& gang = state_.gangs().Get(turn.who.gang);
+  // Without places for the others its driver starts, however many there are to be.
+  const bool alone = turn.in_parts && (!turn.places || IsChoosy(gang));
+  return !alone && gang.min_sub_groups.empty() && gang.roles.empty() &&
          inquiry.placed + inquiry.needed <= inquiry.minimum;
 }
 
-GangGoal::Places Inquirer::FindMost(const Aspirants& who, const std::optional<GangDomains>& domains,
+GangGoal::Places Inquirer::FindMost(const Turn& turn, const std::optional<GangDomains>& domains,
                                     GangPlan& plan, GangInquiry& inquiry) {
   GangGoal::Places places;
-  const bool decides = plan.shortages.empty() && NumberDecides(inquiry, who.gang);
-  if (who.needed < 2 || !decides) return places;
-  const bool choosy = IsChoosy(state_.gangs().Get(who.gang));
-  const std::size_t most = std::min(who.needed - 1, plan.bound ? plan.bound->most : who.needed);
+  const std::size_t all = turn.who.needed;
+  if (all < 2 || !NumberDecides(turn, inquiry)) return places;
+  // Who needs fewer at once wants no less to be left in all.
+  if (!FindShortages(state_, turn.who.gang).empty()) return places;
+  const bool choosy = IsChoosy(state_.gangs().Get(turn.who.gang));
+  const std::size_t most = std::min(all - 1, plan.bound ? plan.bound->most : all);
   // Whoever is not needed for a part is known to fit; parts may be another matter.
   inquiry.startable = MostOf(choosy ? 0 : plan.fitting, most, [&](std::size_t needed) {
-    const auto mark = state_.Mark();
-    GangPlanner planner = core_.MakePlanner();
-    GangPlan tried = core_.PlanNow(who.gang, planner, needed);
-    state_.Rollback(mark);
+    GangPlan tried = PlanFewer(turn, needed);
     const bool fits = !tried.places.empty();
     if (fits) places = std::move(tried.places);
     return fits;
@@ -157,25 +187,37 @@ GangGoal::Places Inquirer::FindMost(const Aspirants& who, const std::optional<Ga
     const auto is_it = [&](const Confines& one) { return one.value == domain.value; };
     const auto where = std::find_if(domains->all.begin(), domains->all.end(), is_it);
     const Placer::Confinement confinement(core_.placer_, *where);
-    domain.fitting = MostHere(who, domain.fitting, plan.fitting);
+    domain.fitting = MostHere(turn, domain.fitting, plan.fitting);
   }
   std::stable_sort(plan.domains.begin(), plan.domains.end(),
                    [](const auto& a, const auto& b) { return a.fitting > b.fitting; });
   return places;
 }
 
-std::size_t Inquirer::MostHere(const Aspirants& who, std::size_t known, std::size_t most) {
-  GangPlanner planner = core_.MakePlanner();
+void Inquirer::FindMostByEviction(const Turn& turn, const GangPlan& plan, GangInquiry& inquiry) {
+  const framework::Profile& profile = core_.ProfileOf(turn.pod);
+  const bool decides = plan.shortages.empty() && NumberDecides(turn, inquiry);
+  if (!profile.gang_preemption || turn.who.needed < 2 || !decides) return;
+  const auto has_room = [&](std::size_t needed) {
+    GangRoom room = FindRoomForFewer(turn, needed);
+    GangPlan spared;
+    SpareThoseInVain(state_, {turn.who.gang, core_.judge_.GangPluginOf(turn.pod)->index}, spared,
+                     room);
+    if (room.places.empty() || !profile.backfill) return !room.places.empty();
+    const Waiter waiter = core_.WaiterOf(turn.pod, turn.who.gang);
+    return !core_.backfill_->WouldDelay(waiter, room.places, room.victims, core_.decided_at_);
+  };
+  // If it were made for all, nobody would have to do with less.
+  if (has_room(turn.who.needed)) return;
+  const std::size_t most = MostOf(inquiry.startable, turn.who.needed - 1, has_room);
+  if (most > inquiry.startable) inquiry.startable_by_eviction = most;
+}
+
+std::size_t Inquirer::MostHere(const Turn& turn, std::size_t known, std::size_t most) {
   std::vector<std::pair<PodId, std::size_t>> by_kind;
-  const std::size_t bound = core_.CountFor(who.ready, by_kind).Tightest().most;
-  return MostOf(known, std::min(most, bound), [&](std::size_t needed) {
-    const auto mark = state_.Mark();
-    const Aspirants fewer{who.gang, who.ready, needed};
-    GangPlan tried = core_.PlanHere(fewer, planner)();
-    if (tried.places.empty()) core_.ConcludeHere(fewer, planner, tried);
-    state_.Rollback(mark);
-    return !tried.places.empty();
-  });
+  const std::size_t bound = core_.CountFor(turn.comers, by_kind).Tightest().most;
+  return MostOf(known, std::min(most, bound),
+                [&](std::size_t needed) { return !PlanFewerHere(turn, needed).places.empty(); });
 }
 
 void Inquirer::ExplainDomains(GangId id, const GangPlan& plan, const GangCount& count,
@@ -194,15 +236,18 @@ void Inquirer::ExplainDomains(GangId id, const GangPlan& plan, const GangCount& 
                    [](const auto& a, const auto& b) { return a.most > b.most; });
 }
 
-void Inquirer::ListUnplaced(std::span<const PodId> members, const GangGoal::Places& found,
-                            GangInquiry& inquiry) {
+void Inquirer::ListUnplaced(const Turn& turn, const GangGoal::Places& found, GangInquiry& inquiry) {
   // Who has more kinds of members than this does not read about each.
   constexpr std::size_t kMostKinds = 32;
+  const auto name = [&](PodId member) {
+    if (!cluster::IsHold(state_.pod(member))) return NameOf(member);
+    return fmt::format("an executor of {}", NameOf(core_.drivers_.Of(turn.who.gang)->pod));
+  };
   const auto mark = state_.Mark();
   GangPlan plan;
   GangPlanner planner = core_.MakePlanner();
   for (const auto& [pod, row] : found) state_.Assume(pod, row);
-  std::vector<PodId> without = planner.LargestFirst(members);
+  std::vector<PodId> without = planner.LargestFirst(turn.comers);
   std::erase_if(without, [this](PodId pod) { return state_.pod(pod).node.valid(); });
   planner.Fill(without, plan, without.size());
   std::map<std::pair<cluster::ClassId, cluster::RelationId>, std::string> reasons;
@@ -218,7 +263,7 @@ void Inquirer::ListUnplaced(std::span<const PodId> members, const GangGoal::Plac
     if (known != inquiry.unplaced.end()) {
       ++known->members;
     } else {
-      inquiry.unplaced.push_back({NameOf(member), 1, reason->second});
+      inquiry.unplaced.push_back({name(member), 1, reason->second});
     }
   }
   state_.Rollback(mark);

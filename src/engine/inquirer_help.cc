@@ -32,65 +32,80 @@ void DisplaceAllBut(GangId gang, cluster::State& state) {
 
 Inquirer::Question Inquirer::AskFor(PodId id) {
   Question question{.members = {id}};
-  question.attempt = AfterReservations([this, id] {
-    const Loan loan = core_.lent_.Lend(std::span(&id, 1));
-    const bool fits = core_.PlaceMember(id).node.valid();
-    core_.lent_.TakeBack(loan);
-    return StartTrials::Tried{fits, 0};
+  question.attempt = AfterReservations([this, id](const Held& /*held*/) {
+    const Lent lent(*this, id);
+    return StartTrials::Tried{core_.PlaceMember(id).node.valid(), 0};
   });
   return question;
 }
 
-Inquirer::Question Inquirer::AskFor(const Aspirants& who, const GangPlan& plan) {
+Inquirer::Question Inquirer::AskFor(const Turn& turn, const GangPlan& plan) {
   // Of those it could do without, one is a beginning.
-  Question question{.members = {who.ready.begin(), who.ready.end()},
-                    .gang = who.gang,
-                    .needed = std::max<std::size_t>(who.needed, 1),
+  Question question{.members = turn.comers,
+                    .turn = &turn,
+                    .needed = std::max<std::size_t>(turn.who.needed, 1),
                     .fitting = plan.fitting,
                     .lacks_in_all = !plan.shortages.empty()};
   GangPlanner planner = core_.MakePlanner();
-  if (auto domains = DomainsFor(state_, who, planner)) {
+  if (auto domains = DomainsFor(state_, turn.who, planner)) {
     for (const GangPlan::Domain& domain : plan.domains) {
       const auto is_it = [&](const Confines& one) { return one.value == domain.value; };
       const auto where = std::find_if(domains->all.begin(), domains->all.end(), is_it);
       question.domains.push_back(std::move(*where));
     }
   }
-  question.attempt = AfterReservations([this, gang = who.gang] {
-    const Loan loan = core_.lent_.Lend(core_.gangs_.Find(gang)->ready);
-    const auto mark = state_.Mark();
-    GangPlanner by_itself = core_.MakePlanner();
-    const GangPlan tried = core_.PlanNow(gang, by_itself);
-    state_.Rollback(mark);
-    core_.lent_.TakeBack(loan);
+  question.attempt = AfterReservations([this, &turn](const Held& held) {
+    const Lent lent(*this, turn);
+    const bool awaits = turn.in_parts && core_.driven_.AwaitedBy(turn.who.gang) != nullptr;
+    const GangPlan tried = awaits ? PlanBeside(turn, held) : Plan(turn);
     return StartTrials::Tried{!tried.places.empty(), tried.evaluations};
   });
   return question;
 }
 
-StartTrials::Try Inquirer::AfterReservations(StartTrials::Try attempt) {
+StartTrials::Try Inquirer::AfterReservations(
+    std::function<StartTrials::Tried(const Held&)> attempt) {
   return [this, attempt = std::move(attempt)] {
     // Who has to be in one domain looks for it.
     const Placer::Unconfined anywhere(core_.placer_);
     const auto mark = state_.Mark();
-    HoldWhatWaits();
-    const StartTrials::Tried tried = attempt();
+    const StartTrials::Tried tried = attempt(HoldWhatWaits());
     state_.Rollback(mark);
     return tried;
   };
 }
 
-void Inquirer::HoldWhatWaits() {
-  // Copies, which remember other places than they had.
-  std::vector<Reservation> waiting;
-  for (const auto& [key, reservation] : core_.reservations_.all()) {
-    if (reservation.stage() == ReservationStage::kWaiting) waiting.push_back(reservation);
+Inquirer::Held Inquirer::HoldWhatWaits() {
+  Held held;
+  for (Reservation reservation : waiting_) {
+    if (!core_.PlaceTogether(reservation)) held.push_back(std::move(reservation));
   }
-  std::stable_sort(waiting.begin(), waiting.end(),
-                   [](const Reservation& a, const Reservation& b) { return a.begins < b.begins; });
-  for (Reservation& reservation : waiting) {
-    core_.PlaceTogether(reservation);
+  return held;
+}
+
+GangPlan Inquirer::PlanBeside(const Turn& turn, const Held& held) {
+  const GangId gang = turn.who.gang;
+  GangPlanner planner = core_.MakePlanner();
+  std::optional<GangDomains> domains = DomainsFor(state_, turn.who, planner);
+  for (const Reservation* const each : core_.driven_.KeptFor(gang)) {
+    if (each->made_for.valid() || each->stage() == ReservationStage::kHeld) continue;
+    const auto now = std::find_if(held.begin(), held.end(), [&](const Reservation& one) {
+      return KeyOf(one.object) == KeyOf(each->object);
+    });
+    if (now == held.end()) return {};
+    // The driver goes where it is, as once it is held.
+    for (const Reservation::Place& place : now->places) {
+      if (!domains || domains->pinned || !place.row.valid()) continue;
+      const Symbol there = state_.nodes().Label(place.row, domains->key);
+      std::erase_if(domains->all, [&](const Confines& one) { return one.value != there; });
+    }
   }
+  if (!FindShortages(state_, gang).empty()) return {};
+  const auto mark = state_.Mark();
+  GangPlan plan =
+      core_.PlanIn(domains, turn.who, [&] { return core_.PlanBothHere(gang, nullptr, planner); });
+  state_.Rollback(mark);
+  return plan;
 }
 
 void Inquirer::FindHelp(const Question& question, Wait& wait) {
@@ -103,11 +118,7 @@ void Inquirer::FindHelp(const Question& question, Wait& wait) {
                        first](PodId pod) { return core_.driven_.IsExpectedBack(pod, first); }});
   GangHelpFinder::Waiting waiting{question.members, question.needed, question.fitting,
                                   question.lacks_in_all};
-  for (const auto& [key, reservation] : core_.reservations_.all()) {
-    if (reservation.stage() == ReservationStage::kWaiting) {
-      waiting.before += reservation.places.size();
-    }
-  }
+  for (const Reservation& reservation : waiting_) waiting.before += reservation.places.size();
   const std::vector<NodeRow> near =
       question.domains.empty() ? std::vector<NodeRow>{} : question.domains.front().rows;
   const MoreNodes more = finder.FindNodes(waiting, near);
@@ -126,7 +137,7 @@ void Inquirer::FindHelp(const Question& question, Wait& wait) {
   }
   std::sort(wait.pods.begin(), wait.pods.end());
   trials.Renew();
-  FindReserved(trials, wait);
+  FindReserved(question, trials, wait);
 }
 
 // ---- pods that end ----
@@ -134,7 +145,8 @@ void Inquirer::FindHelp(const Question& question, Wait& wait) {
 std::vector<PodId> Inquirer::FindPods(const Question& question, GangHelpFinder& finder) {
   // Where most fit already, fewest are in the way.
   constexpr std::size_t kMostDomains = 4;
-  const Loan loan = core_.lent_.Lend(question.members);
+  const Lent lent = question.turn != nullptr ? Lent(*this, *question.turn)
+                                             : Lent(*this, question.members.front());
   std::vector<PodId> fewest;
   if (question.domains.empty()) fewest = FindPodsHere(question, finder);
   for (std::size_t i = 0; i < std::min(question.domains.size(), kMostDomains); ++i) {
@@ -144,7 +156,6 @@ std::vector<PodId> Inquirer::FindPods(const Question& question, GangHelpFinder& 
       fewest = std::move(found);
     }
   }
-  core_.lent_.TakeBack(loan);
   return fewest;
 }
 
@@ -165,11 +176,12 @@ std::vector<PodId> Inquirer::FindPodsHere(const Question& question, GangHelpFind
   if (question.needed < question.members.size() && count.kinds().size() > 1) {
     orders.push_back({planner.SmallestFirst(question.members), question.needed});
   }
-  if (question.gang.valid() && IsChoosy(state_.gangs().Get(question.gang))) {
+  const Turn* const turn = question.turn;
+  if (turn != nullptr && !turn->in_parts && IsChoosy(state_.gangs().Get(turn->who.gang))) {
     Order chosen;
-    chosen.members = DemandPlanner(state_, planner,
-                                   {question.gang, question.members, core_.NeededBy(question.gang)})
-                         .Choose([&] { DisplaceAllBut(question.gang, state_); });
+    chosen.members = DemandPlanner(state_, planner, turn->who).Choose([&] {
+      DisplaceAllBut(turn->who.gang, state_);
+    });
     chosen.needed = chosen.members.size();
     if (!chosen.members.empty()) orders.insert(orders.begin(), std::move(chosen));
   }
@@ -178,11 +190,14 @@ std::vector<PodId> Inquirer::FindPodsHere(const Question& question, GangHelpFind
 
 // ---- reservations that end ----
 
-void Inquirer::FindReserved(StartTrials& trials, Wait& wait) {
+void Inquirer::FindReserved(const Question& question, StartTrials& trials, Wait& wait) {
   // Nobody reads a longer list.
   constexpr std::size_t kMostTried = 64;
   std::size_t tried = 0;
+  std::vector<const Reservation*> own;
+  if (question.turn != nullptr) own = core_.driven_.KeptFor(question.turn->who.gang);
   for (const auto& [key, reservation] : core_.reservations_.all()) {
+    if (std::find(own.begin(), own.end(), &reservation) != own.end()) continue;
     const auto mark = state_.Mark();
     bool held = false;
     for (const Reservation::Place& place : reservation.places) {

@@ -192,6 +192,18 @@ TEST_F(ReservationTest, AllOfItIsHeldOrNothing) {
   EXPECT_EQ(Active(), "True Held");
 }
 
+TEST_F(ReservationTest, ANodeThatIsNotThereIsNamed) {
+  Node("a", "8");
+  k8s::ResourceReservation made = Places(1, 2);
+  made.places[0].node = "b";
+  harness_.Object(made);
+  EXPECT_EQ(Active(), "False WaitingForRoom");
+  EXPECT_EQ(harness_.reservations().back().second.conditions.front().message,
+            "no room for place p0: there is no node b");
+  Node("b", "2");
+  EXPECT_EQ(Active(), "True Held");
+}
+
 TEST_F(ReservationTest, ItIsServedBeforeOtherWorkThatWaitsForTheSameRoom) {
   Node("a", "2");
   harness_.Pod(Other("first", "2"));

@@ -34,8 +34,7 @@ SubGroups SubGroupsOf(const State& state, const Gang& gang, std::span<const PodI
     groups.all.push_back({name, demand.kind, static_cast<std::size_t>(demand.minimum), 0, {}});
   }
   for (const PodId member : gang.members) {
-    const cluster::Pod& pod = state.pod(member);
-    if (!pod.node.valid() || pod.leaves()) continue;
+    if (!state.pod(member).fills_gang()) continue;
     const auto group = at.find(SubGroupOf(state, member));
     if (group != at.end()) ++groups.all[group->second].placed;
   }
@@ -132,7 +131,7 @@ std::vector<std::string_view> SubGroupsBrokenBy(const State& state, cluster::Gan
   if (!HasSubGroups(gang)) return broken;
   std::map<std::string_view, std::size_t> lost;
   for (const PodId pod : leaving) {
-    const bool counts = state.gang_of(pod) == id && !state.pod(pod).leaves();
+    const bool counts = state.gang_of(pod) == id && state.pod(pod).fills_gang();
     if (counts) ++lost[SubGroupOf(state, pod)];
   }
   for (const SubGroup& group : SubGroupsOf(state, gang).all) {

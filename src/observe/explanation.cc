@@ -37,7 +37,6 @@ GangMembers MembersOf(const engine::Engine& engine, GangId id) {
   const cluster::Gang& gang = state.gangs().Get(id);
   GangMembers out;
   out.all = gang.members.size();
-  out.placed = gang.placed;
   out.finished = gang.finished;
   if (!gang.awaits_object()) out.minimum = static_cast<std::size_t>(std::max(gang.minimum, 1));
   out.as_a_whole =
@@ -51,6 +50,7 @@ GangMembers MembersOf(const engine::Engine& engine, GangId id) {
     if (pod.terminating) ++out.leaving;
     if (pod.node.valid()) {
       if (pod.terminating) continue;
+      if (!pod.leaves()) ++out.placed;
       ++places[state.nodes().name(pod.node)];
       if (engine.Standing(pod.uid) != engine::PodStanding::kBound) ++out.binding;
     } else if (!pod.terminating) {

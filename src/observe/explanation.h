@@ -56,7 +56,11 @@ struct Explanation {
   std::vector<Refusal> refusals;
   std::vector<std::string> help;  // what each by itself would help, the smallest change first
 
-  [[nodiscard]] bool waits() const { return node.empty() && !leaving && scheduler.empty(); }
+  // Of a gang: somebody of it.
+  [[nodiscard]] bool waits() const {
+    if (of_gang) return members && !(members->waiting.empty() && members->held.empty());
+    return node.empty() && !leaving && scheduler.empty();
+  }
 };
 
 // `name`: of a gang or a pod, as in observe/subject.h. nullopt: there is neither.

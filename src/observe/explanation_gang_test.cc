@@ -188,6 +188,55 @@ TEST(Explanation, SaysHowAGangStands) {
        .ask = "train",
        .says = {"What would help, each by itself:\n"
                 "  larger nodes: it asks for 6 of cpu (the most there is: 4)\n"}},
+      {.name = "a driver without room for those that it has yet to make",
+       .story =
+           [](Harness& harness) {
+             harness.Node(Node("a"));
+             harness.Node(Node("b", "1"));
+             k8s::Pod driver = Member("driver", 4, "1").Label("spark-role", "driver");
+             driver.meta.annotations = {{"scheduling.kubenexus.io/executor-resources", "cpu=2"}};
+             harness.Pod(driver);
+           },
+       .ask = "train",
+       .says = {"pod group default/train waits\n"
+                "  answer         impossible now\n"
+                "  members        0 have a place, 1 wait, 4 must start together\n"
+                "  driver         starts once there is room for 3 that it has yet to make, too\n"
+                "  fit            3 of 4 that are needed\n",
+                "needs 4 pods at once, 3 fit; for the next: no room for an executor of its driver",
+                "What would help, each by itself:\n"
+                "  1 more node like a\n"
+                "  a minimum of 3 instead of 4\n"},
+       .silent_on = {"00000", "too few members"}},
+      {.name = "a driver that nobody knows the others of",
+       .story =
+           [](Harness& harness) {
+             harness.Node(Node("a"));
+             harness.Pod(PodBuilder("other").Asks("cpu", "4").On("a"));
+             harness.Pod(Member("driver", 4, "1").Label("spark-role", "driver"));
+           },
+       .ask = "train",
+       .says = {"driver         starts before 3 that it has yet to make\n",
+                "fit            0 of 1 that are needed\n", "the end of 1 pod: default/other\n",
+                "1 more node like a\n"},
+       .silent_on = {"a minimum of"}},
+      {.name = "a driver that waits for a reservation",
+       .story =
+           [](Harness& harness) {
+             harness.Node(Node("a"));
+             harness.Pod(PodBuilder("other").Asks("cpu", "1").On("a"));
+             k8s::ResourceReservation made = Reservation(harness, "");
+             made.pod_group = "train";
+             harness.Object(made);
+             harness.Pod(Member("driver", 2, "1").Label("spark-role", "driver"));
+           },
+       .ask = "train",
+       .says =
+           {"  answer         its driver waits until reservation default/report is held\n"
+            "  members        0 have a place, 1 wait, 2 must start together\n"
+            "  reservation    no room for place p: 0/1 nodes are available: 1 Insufficient cpu.",
+            "What would help, each by itself:\n  1 more node like a\n"},
+       .silent_on = {"the end of", "00000"}},
       {.name = "members of several kinds",
        .story =
            [](Harness& harness) {
@@ -217,6 +266,17 @@ TEST(Explanation, SaysHowAGangStands) {
        .silent_on = {"r21            has"}},
   };
   for (const Case& c : cases) Check(c);
+}
+
+TEST(Explanation, AGangWaitsAsLongAsAnybodyOfItDoes) {
+  Harness harness({}, OurProfiles(false));
+  harness.Node(Node("a"));
+  Gang(harness, 2, 2, "1");
+  harness.ScheduleAndBind();
+  EXPECT_FALSE(Explain(harness.engine(), "train")->waits());
+  harness.Pod(Member("m2", 2, "100"));
+  harness.Schedule();
+  EXPECT_TRUE(Explain(harness.engine(), "train")->waits());
 }
 
 }  // namespace

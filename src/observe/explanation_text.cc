@@ -40,8 +40,11 @@ std::string TriedAgain(const Wait& wait) {
 
 std::string Answer(const GangInquiry& gang, const GangMembers& members) {
   if (!members.minimum) return "the object that says how many must start together does not exist";
+  if (gang.awaited) {
+    return fmt::format("its driver waits until reservation {} is held",
+                       Shortened(gang.awaited->name, kLongestName));
+  }
   if (!gang.complete) return "too few members are there";
-  if (gang.awaits_executors) return "a driver, for which the others must have room, too";
   const bool placed = gang.answer == GangAnswer::kPlaced;
   if (placed && gang.held_for) return "there is room for it, and it is not its turn";
   if (placed && gang.needed == 0) {
@@ -51,6 +54,17 @@ std::string Answer(const GangInquiry& gang, const GangMembers& members) {
   if (gang.needed == 0) return "it has all that it needs; there is no room for more";
   if (gang.answer == GangAnswer::kImpossible) return "impossible now";
   return "no way was found; there may be one";
+}
+
+// Of one whose driver makes the others.
+void AddDriver(const GangInquiry& gang, std::string& out) {
+  if (gang.awaited && !gang.awaited->why.empty()) AddLine("reservation", gang.awaited->why, out);
+  if (gang.awaited || gang.to_come == 0) return;
+  const std::string others = fmt::format("{} that it has yet to make", gang.to_come);
+  AddLine("driver",
+          gang.with_places ? fmt::format("starts once there is room for {}, too", others)
+                           : fmt::format("starts before {}", others),
+          out);
 }
 
 void AddDomains(const GangInquiry& gang, std::string& out) {
@@ -159,7 +173,8 @@ std::string GangText(const Explanation& explanation) {
   AddHeld(members, out);
   if (!explanation.gang) return out;
   const GangInquiry& gang = *explanation.gang;
-  if (gang.complete && gang.needed > 0 && !gang.awaits_executors) {
+  AddDriver(gang, out);
+  if (gang.complete && gang.needed > 0) {
     AddLine(
         "fit",
         fmt::format("{} of {} that are needed", std::min(gang.fitting, gang.needed), gang.needed),

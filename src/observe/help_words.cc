@@ -213,10 +213,15 @@ std::vector<std::string> HelpFor(const cluster::Gang& gang, const GangInquiry& i
         fmt::format("the label {} on nodes", Shortened(inquiry.together, kLongestValue)));
   }
   // Only who runs the gang knows whether it can do with less.
-  if (inquiry.startable > 0) {
-    const std::size_t minimum = inquiry.minimum - (inquiry.needed - inquiry.startable);
-    help.push_back(fmt::format("a minimum of {} instead of {}", minimum, inquiry.minimum));
+  const auto minimum = [&inquiry](std::size_t startable) {
+    return fmt::format("a minimum of {} instead of {}",
+                       inquiry.minimum - (inquiry.needed - startable), inquiry.minimum);
+  };
+  if (inquiry.startable_by_eviction > 0) {
+    help.push_back(minimum(inquiry.startable_by_eviction) +
+                   ", for which less important pods would be evicted");
   }
+  if (inquiry.startable > 0) help.push_back(minimum(inquiry.startable));
   return help;
 }
 

@@ -17,6 +17,9 @@ using cluster::ResourceId;
 using engine::PodStanding;
 using engine::QueuePlace;
 
+// What is said of a gang for which no places were found, and there may be some.
+constexpr std::string_view kNotFound = "No way was found within";
+
 // What a hold takes: nobody told of it, so that it has to be believed.
 Amounts AmountsOf(const cluster::State& state, PodId hold) {
   Amounts out;
@@ -236,6 +239,10 @@ std::optional<std::string> CheckWaitingGangs(engine::Engine& engine, const Rules
     const bool waits = rule != rules.end() && rule->second.gangs && rule->second.complete;
     if (!waits || !engine.state().gang_of(id).valid()) continue;
     const std::string uid = engine.state().pod(id).uid;
+    // What takes room may make another place the best one, by which a way is found that nobody had
+    // searched for. That wakes nobody.
+    const bool not_found = engine.WhyWaiting(uid).find(kNotFound) != std::string::npos;
+    if (not_found && !rule->second.searches) continue;
     const auto inquiry = engine.InquireGang(uid, engine::GangQuestion::kWhether);
     const bool placed = inquiry && inquiry->complete &&
                         inquiry->answer == engine::GangAnswer::kPlaced && inquiry->fitting > 0;

@@ -111,6 +111,7 @@ Rules RulesOf(const framework::SchedulerConfiguration& config,
     // Who fits may have to wait all the same, so as not to delay another.
     if (profile.backfill) rules.complete = false;
     rules.gangs = profile.gangs.has_value();
+    rules.searches = rules.gangs && profile.gangs->plugin->gang_args().search_evaluations > 0;
     for (const auto& entry : profile.filters) {
       if (entry.filter) {
         Switch(profile.plugins[entry.index]->name(), rules);

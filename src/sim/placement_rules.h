@@ -23,6 +23,7 @@ struct ProfileRules {
   bool volumes = false;                     // pods with volumes are not fully understood
   bool pods = false;                        // looks at other pods, which is not understood here
   bool gangs = false;                       // members of gangs wait for each other
+  bool searches = false;                    // for ways to place them, not only the best places
   bool devices = false;                     // pods with claims of devices wait
   std::set<std::string> ignored_resources;  // of fit: names, and groups as "group/"
   bool complete = true;  // every filter of the profile is among those above, and fully understood
