@@ -59,6 +59,38 @@ TEST(Recounts, AreDoneAtTheEndOfAShortRunToo) {
   EXPECT_EQ(result.counts.full_checks, 1);
 }
 
+// A driver that fits nowhere is tried again for ever, with the places of its executors, for which
+// nothing is held.
+TEST(Rest, IsNotKeptOffByPlacesThatAreOnlyPlanned) {
+  SimulationRequest request = ScenarioOf(R"(
+cluster: { nodes: [{ name: n1, allocatable: { cpu: 3 } }, { name: n2, allocatable: { cpu: 3 } }] }
+steps:
+- create: { pod: other, requests: { cpu: 2 } }
+- run_for: 1s
+- create:
+    pod: driver
+    requests: { cpu: 1 }
+    labels:
+      spark-role: driver
+      pod-group.scheduling.kubenexus.io/name: pi
+      pod-group.scheduling.kubenexus.io/min-available: "3"
+    annotations: { scheduling.kubenexus.io/executor-resources: "cpu=2" }
+- settle: 3h
+)");
+  request.config = {"c.yaml", R"(
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- schedulerName: default-scheduler
+  plugins:
+    multiPoint:
+      enabled: [{ name: Coscheduling }, { name: ResourceReservation }, { name: BackfillScoring }]
+)"};
+  const SimulationResult result = Outcome(request);
+  EXPECT_EQ(result.counts.pods_waiting, 1);
+  EXPECT_TRUE(result.settled);
+}
+
 // What is said of the run beside the plugins that are not built.
 std::vector<std::string> WarningsOf(const std::string& cluster_and_steps) {
   std::vector<std::string> out = Outcome(ScenarioOf(cluster_and_steps)).warnings;

@@ -82,7 +82,8 @@ Status ScenarioRunner::Do(const scenario::Delete& what) {
     return Ok();
   }
   const std::vector<PodPtr> pods = PodsLike(what.pods);
-  if (pods.empty()) return NotFoundError(fmt::format("{}: there is none", what.pods.ToString()));
+  if (pods.empty() && !what.if_there)
+    return NotFoundError(fmt::format("{}: there is none", what.pods.ToString()));
   for (const PodPtr& pod : pods) {
     KNX_TRY_DONE(cluster_.api().DeletePod(KeyOf(*pod), Actor::kUser, what.grace_seconds));
   }
@@ -166,7 +167,8 @@ Status ScenarioRunner::Do(const scenario::UpdateNode& update) {
 
 Status ScenarioRunner::Do(const scenario::UpdatePod& update) {
   const std::vector<PodPtr> pods = PodsLike(update.pods);
-  if (pods.empty()) return NotFoundError(fmt::format("{}: there is none", update.pods.ToString()));
+  if (pods.empty() && !update.if_there)
+    return NotFoundError(fmt::format("{}: there is none", update.pods.ToString()));
   for (const PodPtr& pod : pods) {
     KNX_TRY_DONE(cluster_.api().UpdatePod(KeyOf(*pod), Actor::kUser, [&](k8s::Pod& next) {
       ChangeLabels(next.meta.labels, update.labels, update.remove_labels);

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <utility>
 
 #include "framework/profile_builder.h"
 #include "plugins/registry.h"
 #include "sim/cluster.h"
+#include "sim/event_warnings.h"
 #include "sim/outcome_report.h"
 #include "sim/read_input.h"
 #include "sim/scenario_runner.h"
@@ -118,7 +120,10 @@ class Simulation {
                              cluster.Complaints()}) {
       result.warnings.insert(result.warnings.end(), said.begin(), said.end());
     }
-    for (std::string& text : unheeded_.Texts()) result.warnings.push_back(std::move(text));
+    for (std::vector<std::string> said :
+         {unheeded_.Texts(), WarningsIn(cluster.scheduler().events())}) {
+      std::move(said.begin(), said.end(), std::back_inserter(result.warnings));
+    }
     const bool reserves = std::any_of(profiles.begin(), profiles.end(), [](const auto& profile) {
       return profile.reservations.has_value();
     });

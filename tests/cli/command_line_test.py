@@ -287,6 +287,12 @@ class Outcomes(CommandLine):
             self.assertEqual(done.stderr, "")
             self.assertNotIn("\x1b", done.stdout)
 
+    def test_shows_what_events_warn_of_without_the_log(self):
+        half = ROOT / "tests" / "scenarios" / "gangs" / "only_half_of_what_makes_a_gang.yaml"
+        warnings = " ".join(kubenexus("simulate", half).stdout.partition("Warnings:")[2].split())
+        self.assertIn("pod default/named: PodGroupIgnored: label pod-group.", warnings)
+        self.assertNotIn("default/elsewhere", warnings)
+
     def test_config_shows_the_plugins_of_every_point_with_weights(self):
         lines = kubenexus("config", PACK).stdout.splitlines()
         self.assertEqual(lines[0], "Profile default-scheduler")
@@ -324,6 +330,15 @@ class Explanations(CommandLine):
         self.assertEqual((said["gang"]["answer"], said["gang"]["fit"]), ("impossible", 9))
         self.assertEqual(said["gang"]["podsInTheWay"], ["default/service"])
         self.assertIsNone(said["pod"])
+
+    def test_says_of_a_driver_what_would_help_it_and_those_that_it_makes(self):
+        scenarios = ROOT / "tests" / "scenarios" / "reservations"
+        said = self.explain("app", scenarios / "a_driver_says_what_is_missing.yaml")
+        gang = said["gang"]
+        self.assertEqual((gang["answer"], gang["fit"], gang["needed"]), ("impossible", 3, 4))
+        self.assertEqual((gang["toCome"], gang["awaitsReservation"]), (3, None))
+        self.assertEqual((gang["moreNodes"], gang["like"]), (1, "node-1"))
+        self.assertIn("needs 4 pods at once, 3 fit", said["message"])
 
     def test_says_of_what_does_not_wait_where_it_is(self):
         said = self.explain("web-1", self.REPORT)
