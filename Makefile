@@ -39,9 +39,10 @@ test: ## build everything and run every test: fuzz targets, the comparison with 
 
 CASES ?= 1000
 SEEDS ?= 10000
+CLUSTERS ?= 5000
 
 .PHONY: test-random
-test-random: ## property tests with other cases every time, and many lives of gangs (CASES=1000 SEEDS=10000, half an hour; SEEDS=300: minutes)
+test-random: ## property tests with other cases every time, and many lives of gangs and clusters (CASES=1000 SEEDS=10000 CLUSTERS=5000, half an hour; SEEDS=300 CLUSTERS=300: minutes)
 	@scripts/setup.sh build test
 	@scripts/build.sh release --tests all
 	@for folder in k8s client cluster framework plugins engine; do echo "== $$folder, $(CASES) cases"; \
@@ -51,6 +52,9 @@ test-random: ## property tests with other cases every time, and many lives of ga
 	  KNX_GANG_SEEDS=$(SEEDS) KNX_GANG_FIRST_SEED=$$first KNX_GANG_SEED_STEP=$$step \
 	    build/release/src/sim/sim_test --gtest_brief=1 --gtest_filter='GangSoak.NoG*' & all="$$all $$!"; done; \
 	  for one in $$all; do wait $$one || failed=1; done; exit $$failed
+	@echo "== random clusters, $(CLUSTERS)"
+	@python3 -B tests/random/random_test.py bin/kubenexus --count $(CLUSTERS) --jobs $$(nproc) \
+	  --first $$(date +%s)000 --keep build/random
 
 .PHONY: build
 build: ## build the programs into bin/

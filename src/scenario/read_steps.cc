@@ -101,6 +101,7 @@ void ReadDelete(FieldReader& fields, Delete& out) {
   if (!out.kind.empty()) return ReadNamespace(fields, out.namespace_);
   out.kind = "Pod";
   ReadPodSelection(fields, Need::kSome, out.pods);
+  fields.Read("if_there", out.if_there);
 }
 
 void ReadScale(FieldReader& fields, Scale& out) {
@@ -118,6 +119,7 @@ void ReadScale(FieldReader& fields, Scale& out) {
 
 void ReadUpdatePod(FieldReader& fields, UpdatePod& out) {
   fields.RequireMap("of", [&](FieldReader& of) { ReadPodSelection(of, Need::kSome, out.pods); });
+  fields.Read("if_there", out.if_there);
   fields.Read("labels", out.labels);
   fields.Read("remove_labels", out.remove_labels);
   fields.Read("node_selector", out.node_selector);

@@ -48,7 +48,8 @@ struct Apply {
 struct Delete {
   std::string kind;  // "Pod", "Node", ...
   std::string namespace_, name;
-  PodSelection pods;  // with kind "Pod"
+  PodSelection pods;      // with kind "Pod"
+  bool if_there = false;  // pods of which there are none are no error
   std::optional<std::int64_t> grace_seconds;
 };
 struct Scale {
@@ -72,6 +73,7 @@ struct UpdateNode {
 };
 struct UpdatePod {
   PodSelection pods;
+  bool if_there = false;  // none of them is no error
   k8s::StringMap labels, node_selector;
   std::vector<std::string> remove_labels;
   std::vector<std::string> remove_gates, remove_finalizers;  // "*": every one
