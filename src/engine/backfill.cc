@@ -47,12 +47,6 @@ bool IsDue(std::span<const Promise> promises, const Waiter& waiter, Time now) {
   });
 }
 
-// Whether it may go to nodes that others are promised if they find room beside it: promises are
-// made so.
-bool MayShare(std::span<const Promise> promises, const Waiter& waiter, Time now) {
-  return waiter.args->share_nodes || IsDue(promises, waiter, now);
-}
-
 }  // namespace
 
 // ---- the order ----
@@ -167,7 +161,7 @@ Passing Backfill::Judge(const Turn& turn) {
     return untouched(promise) || EndsBefore(turn.waiter, *promise, turn.now);
   };
   if (std::all_of(promises.begin(), promises.end(), in_time)) return Passing::kInTime;
-  if (!MayShare(promises_, waiter, now)) return Passing::kForbidden;
+  if (!MayShare(waiter, in_the_way, now)) return Passing::kForbidden;
   std::optional<std::vector<Promise>> moved = Beside(waiter, places, now);
   if (!moved && !agreed && Agree(turn)) moved = Beside(waiter, places, now);
   if (!moved) return Passing::kForbidden;
@@ -176,15 +170,24 @@ Passing Backfill::Judge(const Turn& turn) {
 }
 
 std::optional<Detour> Backfill::Around(const Waiter& waiter, Time now) {
-  auto closed = ClosedTo(waiter, now);
-  if (!closed) return std::nullopt;
-  const std::int32_t tries = MayShare(promises_, waiter, now) ? waiter.args->shared_nodes_tried : 0;
-  return Detour{waiter, *std::move(closed), {}, tries, state_.pod(waiter.pod).pod_class, now};
-}
-
-std::optional<std::vector<NodeRow>> Backfill::ClosedTo(const Waiter& waiter, Time now) {
   const InTheWay in_the_way = InTheWayOf(waiter, {}, now);
   if (in_the_way.passes && !MayPass(waiter)) return std::nullopt;
+  const bool shares = MayShare(waiter, in_the_way, now);
+  return Detour{.waiter = waiter,
+                .closed = ClosedTo(waiter, in_the_way, now),
+                .left_out = {},
+                .tries = shares ? waiter.args->shared_nodes_tried : 0,
+                .pod_class = state_.pod(waiter.pod).pod_class,
+                .now = now};
+}
+
+bool Backfill::MayShare(const Waiter& waiter, const InTheWay& in_the_way, Time now) const {
+  const bool comes_first = HasPromise(waiter) && !in_the_way.passes;
+  return waiter.args->share_nodes || comes_first || IsDue(promises_, waiter, now);
+}
+
+std::vector<NodeRow> Backfill::ClosedTo(const Waiter& waiter, const InTheWay& in_the_way,
+                                        Time now) {
   std::vector<NodeRow> rows;
   for (const Promise* const promise : in_the_way.promises) {
     if (EndsBefore(waiter, *promise, now)) continue;

@@ -191,9 +191,12 @@ class Backfill {
   [[nodiscard]] static Time WakeFor(Time start);
   [[nodiscard]] std::vector<Promise>::iterator PromiseTo(const Waiter& waiter);
   // Nodes that are promised to others and that it would not have left by then, ascending: at others
-  // it delays nobody. nullopt: it passes nobody, wherever it goes.
-  [[nodiscard]] std::optional<std::vector<cluster::NodeRow>> ClosedTo(const Waiter& waiter,
-                                                                      Time now);
+  // it delays nobody.
+  [[nodiscard]] std::vector<cluster::NodeRow> ClosedTo(const Waiter& waiter,
+                                                       const InTheWay& in_the_way, Time now);
+  // Whether it may go to nodes that others are promised if they find room beside it: promises are
+  // made so, and whoever comes before all of them may start earlier than it was promised.
+  [[nodiscard]] bool MayShare(const Waiter& waiter, const InTheWay& in_the_way, Time now) const;
   // Starts there whoever was promised what.
   [[nodiscard]] bool IsFree(const Waiter& waiter, const Places& places) const;
   Passing Judge(const Turn& turn);
