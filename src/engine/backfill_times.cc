@@ -123,9 +123,11 @@ Time RunTimes::EndOf(PodId id, Time now) const {
   if (known != nullptr && known->until != Time{}) return std::max(known->until, now);
   const std::optional<Duration> run = RunTimeOf(id);
   if (!run) return known != nullptr && known->serves ? kNever : kUnknownEnd;
+  const Time start = StartOf(id, *known);
+  // Nobody was told yet that it has a place: a profile that promises nothing has just given it one.
+  if (start == Time{}) return now + *run;
   // Who is over its time is expected to need as long again as it has had, unless it is over by so
   // little that it may just not have been heard of.
-  const Time start = StartOf(id, *known);
   Duration span = *run;
   while (start + span + kLate < now) span = span * 2;
   return start + span < now ? start + span + kLate : start + span;
