@@ -183,6 +183,10 @@ def _details(life, pod):
                 "topologyKey": rng.choice(["kubernetes.io/hostname", gangs.RACK])}
         kind = rng.choice(["podAffinity", "podAntiAffinity"])
         pod["affinity"] = {kind: {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+        # Who evicts those that it wants to be near may follow them for ever, as they are made again
+        # elsewhere. kube-scheduler does that, too.
+        if kind == "podAffinity":
+            pod["priority_class"] = "polite"
 
 
 def _add_single(life):
