@@ -267,8 +267,8 @@ class Core {
   [[nodiscard]] Waiter WaiterOf(PodId id, GangId gang);
   // nullopt: it does not wait any more.
   [[nodiscard]] std::optional<Waiter> FindWaiter(PodId id, GangId gang);
-  // The pod that waits, for itself or for the gang; invalid: nobody does any more.
-  [[nodiscard]] PodId WhoWaits(PodId id, GangId gang) const;
+  // The pod that waits for its turn, for itself or for the gang; invalid: nobody does any more.
+  [[nodiscard]] PodId WhoWaits(PodId id, GangId gang);
   Backfill::Places PlanFor(const Waiter& waiter);
   Backfill::Places PlanMembers(const Waiter& waiter, GangPlanner& planner);
   Backfill::Places PlanDriver(const Waiter& waiter, GangPlanner& planner);

@@ -102,7 +102,7 @@ std::optional<Waiter> Core::FindWaiter(PodId id, GangId gang) {
   return WaiterOf(who, gang);
 }
 
-PodId Core::WhoWaits(PodId id, GangId gang) const {
+PodId Core::WhoWaits(PodId id, GangId gang) {
   if (gang.valid()) {
     const WaitingGang* const waiting = gangs_.Find(gang);
     if (waiting == nullptr || !waiting->stands.valid() || !state_.gangs().Contains(gang)) return {};
@@ -110,7 +110,9 @@ PodId Core::WhoWaits(PodId id, GangId gang) const {
   }
   const bool waits = state_.pods().Contains(id) && queue_.Contains(id) &&
                      queue_.Get(id).place != QueuePlace::kGated && !state_.pod(id).node.valid() &&
-                     !state_.pod(id).terminating && GangOf(id) == gang;
+                     !state_.pod(id).terminating && GangOf(id) == gang &&
+                     // Members of one gang may name several profiles.
+                     ProfileOf(id).backfill.has_value();
   return waits ? id : PodId();
 }
 

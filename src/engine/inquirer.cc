@@ -294,7 +294,7 @@ void Inquirer::DescribeWait(PodId id, GangId gang, Wait& wait) {
 void Inquirer::DescribePromises(PodId id, GangId gang, Wait& wait) {
   if (core_.backfill_ == nullptr) return;
   const PodId who = core_.WhoWaits(id, gang);
-  if (!who.valid() || !core_.ProfileOf(who).backfill) return;
+  if (!who.valid()) return;
   const Waiter waiter = core_.WaiterOf(who, gang);
   const bool held = core_.backfill_->IsHeld(who);
   for (const Promise& promise : core_.backfill_->promises()) {
