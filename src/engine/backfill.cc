@@ -61,6 +61,14 @@ Duration Backfill::RunTimeOf(const Waiter& waiter) const {
   return longest;
 }
 
+Duration Backfill::KnownRunTimeOf(const Waiter& waiter, std::size_t before) const {
+  const std::span<const Promise> given = std::span(promises_).first(before);
+  const bool open = std::any_of(given.begin(), given.end(), [](const Promise& promise) {
+    return promise.start == kUnknownEnd;
+  });
+  return open ? Duration{} : RunTimeOf(waiter);
+}
+
 double Backfill::SizeOf(const Waiter& waiter) const {
   double devices = 0, cpus = 0;
   for (const PodId member : waiter.members) {
@@ -255,11 +263,8 @@ bool Backfill::EndsBefore(const Waiter& waiter, const Promise& promise, Time now
 
 std::optional<std::vector<Promise>> Backfill::Beside(const Waiter& waiter, const Places& places,
                                                      Time now) {
-  // Where it is not known when places become free, nobody is known to have ended by then.
-  const bool open_end = std::any_of(promises_.begin(), promises_.end(), [](const Promise& promise) {
-    return promise.start == kUnknownEnd;
-  });
-  const Duration run = open_end ? Duration{} : RunTimeOf(waiter);
+  const auto before = static_cast<std::size_t>(PromiseTo(waiter) - promises_.begin());
+  const Duration run = KnownRunTimeOf(waiter, before);
   std::vector<Step> steps = Future(now);
   // What it is promised itself is over when it starts.
   std::erase_if(steps, [&](const Step& step) {

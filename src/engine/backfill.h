@@ -184,6 +184,9 @@ class Backfill {
   // the places already that it is tried at.
   void DropGone(const Waiter* but = nullptr);
   [[nodiscard]] Duration RunTimeOf(const Waiter& waiter) const;
+  // Zero behind those, the first so many promises, of whom nobody knows when one starts: nobody is
+  // known to have ended by then. Promises are given and relied on by the same measure.
+  [[nodiscard]] Duration KnownRunTimeOf(const Waiter& waiter, std::size_t before) const;
   [[nodiscard]] double SizeOf(const Waiter& waiter) const;
   // Has not to care about promises to the other.
   [[nodiscard]] bool Outranks(const Waiter& waiter, const Waiter& other) const;

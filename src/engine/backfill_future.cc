@@ -35,10 +35,12 @@ std::vector<Backfill::Step> Backfill::Ends(Time now) const {
 
 std::vector<Backfill::Step> Backfill::Future(Time now) const {
   std::vector<Step> steps = Ends(now);
+  bool open = false;  // of one before it nobody knows when it starts
   for (std::size_t i = 0; i < promises_.size(); ++i) {
     const Promise& promise = promises_[i];
     steps.push_back({promise.start, Step::Kind::kPromisedStart, {}, i});
-    if (promise.run > Duration{} && promise.start < kUnknownEnd) {
+    open = open || promise.start == kUnknownEnd;
+    if (promise.run > Duration{} && !open) {
       steps.push_back({promise.start + promise.run, Step::Kind::kPromisedEnd, {}, i});
     }
   }
@@ -234,13 +236,7 @@ Time Backfill::NotBefore(const Waiter& waiter, std::size_t before) {
 std::optional<Backfill::Found> Backfill::EarliestAmong(const Waiter& waiter,
                                                        std::span<const Step> steps,
                                                        const Search& search) {
-  // Before the start of one of whom nobody knows when it comes nobody is known to have ended: it
-  // would not be let start when its time has come.
-  const std::span<const Promise> given = std::span(promises_).first(search.before);
-  const bool open_end = std::any_of(given.begin(), given.end(), [](const Promise& promise) {
-    return promise.start == kUnknownEnd;
-  });
-  const Duration run = open_end ? Duration{} : RunTimeOf(waiter);
+  const Duration run = KnownRunTimeOf(waiter, search.before);
   const Time not_before = NotBefore(waiter, search.before);
   std::vector<Promise> promises = promises_;
   const auto outer = state_.Mark();
