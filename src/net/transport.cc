@@ -340,7 +340,14 @@ void Transport::Receive() {
     }
     heard_ = true;
     callbacks_.received(bytes);
+    // What else is in the socket it tells of again.
+    if (*alive && phase_ == Phase::kOpen && !HoldsMore(got == buffer.size())) return;
   }
+}
+
+bool Transport::HoldsMore(bool read_was_full) const {
+  if (ssl_ == nullptr) return read_was_full;
+  return SSL_has_pending(ssl_) != 0 || (proxy_ssl_ != nullptr && SSL_has_pending(proxy_ssl_) != 0);
 }
 
 void Transport::Write(std::string_view bytes) {

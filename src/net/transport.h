@@ -79,6 +79,8 @@ class Transport {
   void ShakeHands();
   void Open();
   void Receive();
+  // Whether there is more that was read from the socket already, of which it does not tell.
+  [[nodiscard]] bool HoldsMore(bool read_was_full) const;
   // Bytes read; 0: none now, or it has failed.
   std::size_t ReadSome(char* into, std::size_t size);
   void Send();
