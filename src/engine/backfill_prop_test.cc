@@ -18,9 +18,9 @@ namespace {
 
 struct PromisedJob {
   int cpu = 1, members = 1;
-  Duration said, run;     // `run`: what it really takes, which may be less
-  Duration latency;       // from being placed to running
-  Duration unheard;       // from its end until that is known
+  Duration said, run;  // `run`: what it really takes, which may be less
+  Duration latency;    // from being placed to running
+  Duration unheard;    // from its end until that is known
   bool may_pass = true;
   std::optional<Time> promised, placed;
 };

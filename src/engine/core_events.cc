@@ -318,8 +318,7 @@ void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
     JoinOthers(id, now);
     queue_.AskGateAgain(id, now);
     // What it was refused for was its gang, or that it was in none.
-    const bool refused =
-        queue_.Contains(id) && queue_.Get(id).place == QueuePlace::kUnschedulable;
+    const bool refused = queue_.Contains(id) && queue_.Get(id).place == QueuePlace::kUnschedulable;
     if (refused) queue_.Activate(id, now);
   }
   if (gang.valid() || change.gang) NoteMember(id, now);
