@@ -21,7 +21,7 @@ enum Field : std::uint32_t { kKind = 1, kNamespace = 2, kName = 3, kUid = 4, kAp
 namespace binding {
 enum Field : std::uint32_t { kMetadata = 1, kTarget = 2 };
 }
-namespace event_ {
+namespace event_of_pod {
 enum Field : std::uint32_t {
   kMetadata = 1,
   kEventTime = 2,
@@ -75,16 +75,17 @@ std::string EventBody(const PodEvent& event, std::string_view name) {
   metadata.Text(meta::kName, name);
   metadata.Text(meta::kNamespace, event.regarding.namespace_);
   ProtoWriter out;
-  out.Message(event_::kMetadata, metadata);
-  out.Message(event_::kEventTime, Moment(event.when));
-  out.Text(event_::kReportingController, event.controller);
-  out.Text(event_::kReportingInstance, event.instance);
-  out.Text(event_::kAction, event.action);
-  out.Text(event_::kReason, event.reason);
-  out.Message(event_::kRegarding, ReferenceTo(event.regarding, event.api_version, event.kind));
-  if (event.related) out.Message(event_::kRelated, ReferenceTo(*event.related));
-  out.Text(event_::kNote, Utf8(event.note));
-  out.Text(event_::kType, event.warning ? "Warning" : "Normal");
+  out.Message(event_of_pod::kMetadata, metadata);
+  out.Message(event_of_pod::kEventTime, Moment(event.when));
+  out.Text(event_of_pod::kReportingController, event.controller);
+  out.Text(event_of_pod::kReportingInstance, event.instance);
+  out.Text(event_of_pod::kAction, event.action);
+  out.Text(event_of_pod::kReason, event.reason);
+  out.Message(event_of_pod::kRegarding,
+              ReferenceTo(event.regarding, event.api_version, event.kind));
+  if (event.related) out.Message(event_of_pod::kRelated, ReferenceTo(*event.related));
+  out.Text(event_of_pod::kNote, Utf8(event.note));
+  out.Text(event_of_pod::kType, event.warning ? "Warning" : "Normal");
   return out.Enveloped("events.k8s.io/v1", "Event");
 }
 
