@@ -151,7 +151,8 @@ std::string MembersLine(const GangMembers& members, const std::optional<GangInqu
   text += fmt::format(", {} wait", waiting);
   if (!members.as_a_whole) return text + ", each starts for itself";
   if (!members.minimum) return text + ", nobody says how many must start together";
-  const std::size_t at_once = gang && gang->complete ? gang->placed + gang->needed : 0;
+  const bool asks = gang && gang->complete && gang->needed > 0;
+  const std::size_t at_once = asks ? gang->placed + gang->needed : 0;
   return text + fmt::format(", {} must start together", std::max(*members.minimum, at_once));
 }
 
@@ -175,9 +176,11 @@ std::string GangText(const Explanation& explanation) {
   const GangInquiry& gang = *explanation.gang;
   AddDriver(gang, out);
   if (gang.complete && gang.needed > 0) {
+    const bool wrong_ones = gang.answer != GangAnswer::kPlaced && gang.fitting >= gang.needed;
     AddLine(
         "fit",
-        fmt::format("{} of {} that are needed", std::min(gang.fitting, gang.needed), gang.needed),
+        fmt::format("{} of {} that are needed{}", std::min(gang.fitting, gang.needed), gang.needed,
+                    wrong_ones ? ", but not those that its roles or sub-groups need" : ""),
         out);
   }
   if (!gang.proof.empty()) AddLine("proof", gang.proof, out);
