@@ -21,6 +21,11 @@ constexpr Duration kNamedAgain = Duration::Seconds(60);
 constexpr std::uint32_t kTriesInAMoment = 8;
 constexpr Duration kMoment = Duration::Seconds(1);
 
+// Another may come to stand for a gang.
+std::pair<PodId, cluster::GangId> KeyOf(const Waiter& waiter) {
+  return {waiter.gang.valid() ? PodId() : waiter.pod, waiter.gang};
+}
+
 bool Touches(const Backfill::Places& places, const Promise& promise) {
   return std::any_of(places.begin(), places.end(), [&](const auto& place) {
     return std::any_of(promise.places.begin(), promise.places.end(),
@@ -125,17 +130,13 @@ bool Backfill::IsFree(const Waiter& waiter, const Places& places) const {
 
 bool Backfill::WouldDelay(const Waiter& waiter, const Places& places,
                           std::span<const PodId> victims, Time now) {
-  const std::vector<Promise> promises = promises_;
-  const bool moved = moved_;
+  const Unchanged unchanged(*this);
   const auto mark = state_.Mark();
   for (const PodId victim : victims) {
     if (state_.pod(victim).node.valid()) state_.Displace(victim);
   }
   const Passing passing = MayStart(waiter, places, now);
   state_.Rollback(mark);
-  promises_ = promises;
-  // What moved only without the victims would let this one try again, for ever.
-  moved_ = moved;
   return passing == Passing::kForbidden;
 }
 
@@ -296,11 +297,15 @@ const Promise* Backfill::Refuse(const Waiter& waiter, Time now) {
       const std::optional<Waiter> owner = doors_.find(promise);
       return !owner || Outranks(waiter, *owner);
     });
-    const bool easy = waiter.args->mode == BackfillMode::kEasy;
-    const std::size_t most = easy ? 1 : static_cast<std::size_t>(waiter.args->promises);
-    if (promises_.size() >= most) return nullptr;
+    if (IsFull(waiter)) {
+      refused_.insert(KeyOf(waiter));
+      return nullptr;
+    }
     if (!promises_.empty()) Agree(turn);
-    return Give(waiter, kNever, false, now) ? &promises_.back() : nullptr;
+    if (!Give(waiter, kNever, false, now)) return nullptr;
+    refused_.erase(KeyOf(waiter));
+    moved_ = moved_ || !refused_.empty();  // there may be another for the next
+    return &promises_.back();
   }
   if (promises_.size() == 1) {
     const Promise before = std::move(promises_.front());
@@ -314,6 +319,28 @@ const Promise* Backfill::Refuse(const Waiter& waiter, Time now) {
   if (!HasPromise(waiter)) return nullptr;
   Improve(waiter, now);
   return &*PromiseTo(waiter);
+}
+
+bool Backfill::IsFull(const Waiter& waiter) const {
+  const bool easy = waiter.args->mode == BackfillMode::kEasy;
+  return promises_.size() >= (easy ? 1 : static_cast<std::size_t>(waiter.args->promises));
+}
+
+std::optional<Waiter> Backfill::TakeFirstRefused() {
+  std::optional<Waiter> first;
+  std::erase_if(refused_, [&](const auto& refused) {
+    const std::optional<Waiter> waiter =
+        doors_.find({.pod = refused.first, .gang = refused.second});
+    if (!waiter) return true;
+    if (IsFull(*waiter)) return false;
+    const bool earlier =
+        !first || waiter->priority > first->priority ||
+        (waiter->priority == first->priority && OrderOf(*waiter) < OrderOf(*first));
+    if (earlier) first = waiter;
+    return false;
+  });
+  if (first) refused_.erase(KeyOf(*first));
+  return first;
 }
 
 bool Backfill::Give(const Waiter& waiter, Time first, bool now_too, Time now) {
@@ -353,6 +380,7 @@ std::optional<Promise> Backfill::Start(const Waiter& waiter, Passing passing, Ti
     held_.erase(member);
     tries_.erase(member);
   }
+  refused_.erase(KeyOf(waiter));
   const auto own = PromiseTo(waiter);
   if (own == promises_.end()) return std::nullopt;
   std::optional<Promise> kept = *own;
@@ -371,7 +399,7 @@ void Backfill::DropGone(const Waiter* but) {
 }
 
 std::vector<PodId> Backfill::TakeReleased(Time now) {
-  if (held_.empty()) {
+  if (held_.empty() && refused_.empty()) {
     moved_ = false;
     return {};
   }
@@ -390,6 +418,7 @@ std::vector<PodId> Backfill::TakeReleased(Time now) {
     released.push_back(pod);
     return true;
   });
+  if (const std::optional<Waiter> next = TakeFirstRefused()) released.push_back(next->pod);
   return released;
 }
 
@@ -397,6 +426,7 @@ void Backfill::Forget(PodId pod) {
   times_.Forget(pod);
   held_.erase(pod);
   tries_.erase(pod);
+  refused_.erase({pod, {}});
   ForgetPlacesOf(pod);
 }
 
@@ -409,19 +439,23 @@ void Backfill::ForgetPlacesOf(PodId pod) {
 }
 
 void Backfill::Forget(cluster::GangId gang) {
+  refused_.erase({PodId(), gang});
   Drop([&](const Promise& promise) { return promise.gang == gang; });
 }
 
-std::vector<PodId> Backfill::ForgetNode(NodeRow row) {
+std::vector<PodId> Backfill::PromisedOn(NodeRow row) {
   std::vector<PodId> owners;
-  Drop([&](const Promise& promise) {
-    const bool is_there = std::any_of(promise.places.begin(), promise.places.end(),
-                                      [&](const auto& place) { return place.second == row; });
-    if (!is_there) return false;
+  for (const Promise& promise : promises_) {
+    if (!Touches({{PodId(), row}}, promise)) continue;
     // Another may stand for the gang by now.
     if (const std::optional<Waiter> owner = doors_.find(promise)) owners.push_back(owner->pod);
-    return true;
-  });
+  }
+  return owners;
+}
+
+std::vector<PodId> Backfill::ForgetNode(NodeRow row) {
+  std::vector<PodId> owners = PromisedOn(row);
+  Drop([&](const Promise& promise) { return Touches({{PodId(), row}}, promise); });
   return owners;
 }
 
@@ -453,7 +487,8 @@ std::vector<PodId> Backfill::TakeLate(Time now) {
 
 std::size_t Backfill::bytes() const {
   return times_.bytes() + promises_.capacity() * sizeof(Promise) +
-         tries_.size() * sizeof(decltype(tries_)::value_type);
+         tries_.size() * sizeof(decltype(tries_)::value_type) +
+         refused_.size() * sizeof(decltype(refused_)::value_type);
 }
 
 }  // namespace knx::engine

@@ -49,9 +49,9 @@ struct Waiter {
 struct Promise {
   cluster::PodId pod;
   cluster::GangId gang;
-  Time start;  // kUnknownEnd: some time, at these places
-  Time due;    // when it was to start before others were late
-  Time first;  // what was promised to it first
+  Time start = {};  // kUnknownEnd: some time, at these places
+  Time due = {};    // when it was to start before others were late
+  Time first = {};  // what was promised to it first
   std::vector<std::pair<cluster::PodId, cluster::NodeRow>> places = {};
   Duration run = {};   // zero: nobody knows
   Time wake = kNever;  // when it is made anew, if nothing has come of it by then
@@ -107,6 +107,25 @@ class Backfill {
   // Where it stands among those of its priority: the less, the earlier.
   [[nodiscard]] Time OrderOf(const Waiter& waiter) const;
 
+  // Whatever is asked as long as this is there leaves the promises as they were.
+  class Unchanged {
+   public:
+    explicit Unchanged(Backfill& backfill)
+        : backfill_(backfill), promises_(backfill.promises_), moved_(backfill.moved_) {}
+    ~Unchanged() {
+      backfill_.promises_ = std::move(promises_);
+      // What moves only for who asks would let others try again, for ever.
+      backfill_.moved_ = moved_;
+    }
+    Unchanged(const Unchanged&) = delete;
+    Unchanged& operator=(const Unchanged&) = delete;
+
+   private:
+    Backfill& backfill_;
+    std::vector<Promise> promises_;
+    bool moved_;
+  };
+
   // Whether it may start now at these places, whose room may be taken already.
   Passing MayStart(const Waiter& waiter, const Places& places, Time now);
   // Whether that would be forbidden once those have gone for it; changes nothing.
@@ -127,7 +146,8 @@ class Backfill {
   [[nodiscard]] bool IsHeld(cluster::PodId pod) const { return held_.contains(pod); }
   [[nodiscard]] bool HoldsSomebody() const { return !held_.empty(); }
   // Those who were held back, once a promise has moved or gone: it may be their turn now. Where
-  // promises move with every try, who has been tried often waits for a moment.
+  // promises move with every try, who has been tried often waits for a moment. And the first of
+  // those who were promised nothing because others were, if it can be promised a start now.
   std::vector<cluster::PodId> TakeReleased(Time now);
   // It starts: the promise that it had.
   std::optional<Promise> Start(const Waiter& waiter, Passing passing, Time now);
@@ -140,6 +160,8 @@ class Backfill {
   void Forget(cluster::GangId gang);
   // The pod may have gone over to another gang, or to none.
   void ForgetPlacesOf(cluster::PodId pod);
+  // Who was promised a place on the node.
+  [[nodiscard]] std::vector<cluster::PodId> PromisedOn(cluster::NodeRow row);
   // The node goes. Gives those who were promised a place on it, and are promised nothing now.
   std::vector<cluster::PodId> ForgetNode(cluster::NodeRow row);
   // When a start has been promised that did not come, or who was tried often may be again.
@@ -184,6 +206,9 @@ class Backfill {
   // the places already that it is tried at.
   void DropGone(const Waiter* but = nullptr);
   [[nodiscard]] Duration RunTimeOf(const Waiter& waiter) const;
+  // No more promises are given for now, as far as it is concerned.
+  [[nodiscard]] bool IsFull(const Waiter& waiter) const;
+  [[nodiscard]] std::optional<Waiter> TakeFirstRefused();
   // Zero behind those, the first so many promises, of whom nobody knows when one starts: nobody is
   // known to have ended by then. Promises are given and relied on by the same measure.
   [[nodiscard]] Duration KnownRunTimeOf(const Waiter& waiter, std::size_t before) const;
@@ -250,6 +275,7 @@ class Backfill {
   RunTimes times_;
   std::vector<Promise> promises_;  // in the order in which they were given
   std::set<cluster::PodId> held_;
+  std::set<std::pair<cluster::PodId, cluster::GangId>> refused_;  // because others are promised
   struct Tries {
     Time since;
     std::uint32_t count = 0;
