@@ -166,19 +166,18 @@ class Core {
   [[nodiscard]] std::size_t EnoughOf(GangId id) const;
   // What it asks for may have become more, of which so many were enough before.
   void NoteGrown(GangId id, std::size_t were_enough, Time now);
-  // The grace of a gang that is found incomplete has begun before us.
-  void OnListed(Time now);
+  void OnListed(Time now);  // the grace of a gang that is found incomplete has begun before us
   [[nodiscard]] framework::GangArgs GangArgsOf(const cluster::Gang& gang) const;
   // Members that have yet to get a place so that the gang has its minimum.
   [[nodiscard]] std::size_t NeededBy(GangId id) const;
   // The pod came, changed, or waits again. Nothing if it is no member of a gang.
   void NoteMember(PodId id, Time now);
+  // What the pod, or its gang, was refused for may be something else now.
+  void TryAnew(PodId id, Time now);
   // Members have joined a gang that did not fit: it is tried again, after its back-off.
   void TryAgainWith(GangId gang, Time now);
-  // Than when it was last planned, or for something else.
-  bool AsksForLess(GangId id, WaitingGang& waiting);
-  // The pod does not wait as a member of that gang any more.
-  void ForgetMember(GangId gang, PodId id, Time now);
+  bool AsksForLess(GangId id, WaitingGang& waiting);   // than when it was planned, or for another
+  void ForgetMember(GangId gang, PodId id, Time now);  // it waits as a member no more
   // How many of it have finished may have changed. Nothing if it is none.
   void RevisitGang(GangId gang, Time now);
   // Who stands for it, and what is to be said, after anything changed.
@@ -262,12 +261,10 @@ class Core {
   [[nodiscard]] std::vector<std::pair<PodId, Placement>> Shares(const GangRoom& room);
 
   // ---- core_backfill.cc: keeping room for who waits ----
-  // If a profile has it.
-  void SwitchOnBackfill();
+  void SwitchOnBackfill();  // if a profile has it
   [[nodiscard]] Waiter WaiterOf(PodId id, GangId gang);
-  // nullopt: it does not wait any more.
+  // The pod that waits for its turn, for itself or for the gang; none: nobody does any more.
   [[nodiscard]] std::optional<Waiter> FindWaiter(PodId id, GangId gang);
-  // The pod that waits for its turn, for itself or for the gang; invalid: nobody does any more.
   [[nodiscard]] PodId WhoWaits(PodId id, GangId gang);
   Backfill::Places PlanFor(const Waiter& waiter);
   Backfill::Places PlanMembers(const Waiter& waiter, GangPlanner& planner);
@@ -275,10 +272,13 @@ class Core {
   std::string NobodyGoesFor(const Waiter& waiter);
   // Where the pod, for itself or for the gang that is being planned, delays nobody.
   Placement PlaceBeside(Detour& detour, PodId pod);
-  // For a pod that may not start on `best`. Empty: nowhere.
-  Backfill::Places PlacesBeside(const Waiter& waiter, NodeRow best, Time now);
+  // Whether the pod may start on the node, or else on another, which is given then.
+  Passing MayStart(const Waiter& waiter, NodeRow& node, Time now);
   // Turns a place down that would break a promise, or promises a start to who has none.
   void ConsiderPromises(PodId id, Placement& placement, Time now);
+  // Places that break no promise, if there are any; `passing`: whether those found may be taken.
+  GangPlan PlanInTurn(const GangTurn& turn, const Waiter& waiter, GangPlanner& planner,
+                      Passing& passing, Time now);
   // `held`: it fits, and would break a promise.
   GangPlan PlanBeside(const GangTurn& turn, GangPlanner& planner, bool& held, Time now);
   void HoldGang(PodId id, GangId gang, const GangPlan& plan, Time now);
@@ -345,10 +345,10 @@ class Core {
   void NoteDriver(PodId id, const k8s::Pod& pod);
   void ForgetDriver(PodId id, Time now);
   void RememberExecutors(GangId gang, const GangPlan& plan);
-  // What its driver uses, and whether it may be evicted.
   void SettleDriver(GangId id, Time now);
   // It may be evicted from now on: who could do with its room is tried again, as if it had gone.
   void TellMayGo(PodId id, Time now);
+  void TellWhoMayGo(GangId gang, Time now);  // some of it may that could not without the others
   // For so many that it has yet to make, unplanned; nullptr: of unknown shape, or reserved already.
   Reservation* MakeExecutorPlaces(GangId id, std::size_t count, Time since);
   void DropExecutorPlaces(GangId id, Time now);

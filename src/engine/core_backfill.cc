@@ -189,12 +189,16 @@ Placement Core::PlaceBeside(Detour& detour, PodId pod) {
   }
 }
 
-Backfill::Places Core::PlacesBeside(const Waiter& waiter, NodeRow best, Time now) {
+Passing Core::MayStart(const Waiter& waiter, NodeRow& node, Time now) {
+  const Passing passing = backfill_->MayStart(waiter, {{waiter.pod, node}}, now);
+  if (passing != Passing::kForbidden) return passing;
   std::optional<Detour> detour = backfill_->Around(waiter, now);
-  if (!detour) return {};
-  detour->left_out = {best};
-  const NodeRow row = PlaceBeside(*detour, waiter.pod).node;
-  return row.valid() ? Backfill::Places{{waiter.pod, row}} : Backfill::Places{};
+  if (!detour) return passing;
+  detour->left_out = {node};
+  const NodeRow other = PlaceBeside(*detour, waiter.pod).node;
+  if (!other.valid()) return passing;
+  node = other;
+  return backfill_->MayStart(waiter, {{waiter.pod, node}}, now);
 }
 
 void Core::ConsiderPromises(PodId id, Placement& placement, Time now) {
@@ -212,13 +216,7 @@ void Core::ConsiderPromises(PodId id, Placement& placement, Time now) {
     if (waits) placement.message += PromiseText(waiter, now);
     return;
   }
-  Passing passing = backfill_->MayStart(waiter, {{id, placement.node}}, now);
-  if (passing == Passing::kForbidden) {
-    if (const Backfill::Places other = PlacesBeside(waiter, placement.node, now); !other.empty()) {
-      placement.node = other.front().second;
-      passing = backfill_->MayStart(waiter, other, now);
-    }
-  }
+  const Passing passing = MayStart(waiter, placement.node, now);
   if (passing != Passing::kForbidden) return NoteStart(waiter, passing, now);
   backfill_->NoteHeld(waiter);
   TellBackfill(options_, state_, {waiter.pod, BackfillOutcome::kHeld});
@@ -227,18 +225,14 @@ void Core::ConsiderPromises(PodId id, Placement& placement, Time now) {
   placement.message = fmt::format("waits for its turn: {}", kWouldDelay);
 }
 
-GangPlan Core::PlanBeside(const GangTurn& turn, GangPlanner& planner, bool& held, Time now) {
-  const auto& plugin = ProfileOf(turn.pod).backfill;
-  if (!plugin) return turn.plan(planner);
-  const Waiter waiter = WaiterOf(turn.pod, turn.gang);
+GangPlan Core::PlanInTurn(const GangTurn& turn, const Waiter& waiter, GangPlanner& planner,
+                          Passing& passing, Time now) {
   auto mark = state_.Mark();
+  passing = Passing::kNobody;
   GangPlan plan = turn.plan(planner);
-  if (plan.places.empty()) {
-    state_.Commit(mark);
-    if (!plan.refusal.attempt.error) plan.refusal.message += PromiseText(waiter, now);
-    return plan;
+  if (!plan.places.empty()) {
+    passing = backfill_->MayStart(waiter, AllPlaces(state_, turn, plan), now);
   }
-  Passing passing = backfill_->MayStart(waiter, AllPlaces(state_, turn, plan), now);
   if (passing == Passing::kForbidden) {
     state_.Rollback(mark);
     mark = state_.Mark();
@@ -257,17 +251,29 @@ GangPlan Core::PlanBeside(const GangTurn& turn, GangPlanner& planner, bool& held
     if (!plan.places.empty())
       passing = backfill_->MayStart(waiter, AllPlaces(state_, turn, plan), now);
   }
+  state_.Commit(mark);
+  return plan;
+}
+
+GangPlan Core::PlanBeside(const GangTurn& turn, GangPlanner& planner, bool& held, Time now) {
+  const auto& plugin = ProfileOf(turn.pod).backfill;
+  if (!plugin) return turn.plan(planner);
+  const Waiter waiter = WaiterOf(turn.pod, turn.gang);
+  const auto mark = state_.Mark();
+  Passing passing = Passing::kNobody;
+  GangPlan plan = PlanInTurn(turn, waiter, planner, passing, now);
   held = passing == Passing::kForbidden;
-  if (!held) {
-    state_.Commit(mark);
+  held ? state_.Rollback(mark) : state_.Commit(mark);
+  if (held) {
+    backfill_->NoteHeld(waiter);
+    TellBackfill(options_, state_, {waiter.pod, BackfillOutcome::kHeld});
+    plan.places.clear();
+    plan.refusal.attempt.rejected_by.Add(plugin->index);
+  } else if (!plan.places.empty()) {
     NoteStart(waiter, passing, now);
-    return plan;
+  } else if (!plan.refusal.attempt.error) {
+    plan.refusal.message += PromiseText(waiter, now);
   }
-  backfill_->NoteHeld(waiter);
-  TellBackfill(options_, state_, {waiter.pod, BackfillOutcome::kHeld});
-  state_.Rollback(mark);
-  plan.places.clear();
-  plan.refusal.attempt.rejected_by.Add(plugin->index);
   return plan;
 }
 

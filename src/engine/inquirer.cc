@@ -36,10 +36,10 @@ std::optional<PodInquiry> Inquirer::OfPod(std::string_view uid) {
     const Lent lent(*this, id);
     inquiry.asked = core_.placer_.Inquire(profile, id);
     refused = !inquiry.asked.kept_out && !inquiry.asked.error && inquiry.asked.chosen.empty();
-    if (refused) core_.placer_.ListObstacles(profile, id, inquiry);
+    if (refused) core_.placer_.ListObstacles(profile, id, PromisedToOthers(id), inquiry);
   }
-  if (refused) FindHelp(AskFor(id), inquiry);
   DescribeWait(id, {}, inquiry);
+  if (refused || inquiry.held_for) FindHelp(AskFor(id), inquiry);
   return inquiry;
 }
 
@@ -93,8 +93,8 @@ void Inquirer::Answer(const Turn& turn, GangQuestion question, GangInquiry& inqu
     // A gang that has all that it needs is content with no more.
     inquiry.answer =
         plan.places.empty() && inquiry.needed == 0 ? GangAnswer::kNotFound : plan.answer;
-    if (!plan.places.empty() || question != GangQuestion::kWhy) return;
-    Explain(turn, plan, inquiry);
+    if (question != GangQuestion::kWhy || (!plan.places.empty() && !inquiry.held_for)) return;
+    if (plan.places.empty()) Explain(turn, plan, inquiry);
   }
   FindHelp(AskFor(turn, plan), inquiry);
 }
@@ -181,6 +181,7 @@ GangGoal::Places Inquirer::FindMost(const Turn& turn, const std::optional<GangDo
   });
   if (inquiry.startable <= plan.fitting) places.clear();
   inquiry.fitting = plan.fitting = std::max(plan.fitting, inquiry.startable);
+  if (inquiry.startable > 0 && !FewerStart(turn, inquiry.startable)) inquiry.startable = 0;
   if (choosy || !domains) return places;
   for (std::size_t i = 0; i < std::min(plan.domains.size(), GangPlan::kMostNamed); ++i) {
     GangPlan::Domain& domain = plan.domains[i];

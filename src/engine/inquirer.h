@@ -72,9 +72,16 @@ class Inquirer {
   // As it is planned when its turn comes, and if no more than so many were needed. All is taken
   // back.
   GangPlan Plan(const Turn& turn);
+  GangPlan PlanWith(const Turn& turn, GangPlanner& planner);
   GangPlan PlanFewer(const Turn& turn, std::size_t needed);
   GangPlan PlanFewerHere(const Turn& turn, std::size_t needed);
   GangRoom FindRoomForFewer(const Turn& turn, std::size_t needed);
+  // Whether it would start: it fits, and breaks no promise.
+  bool Starts(cluster::PodId id);
+  StartTrials::Tried Starts(const Turn& turn);
+  bool FewerStart(const Turn& turn, std::size_t needed);
+  // Where it would wait for its turn, ascending.
+  [[nodiscard]] std::vector<cluster::NodeRow> PromisedToOthers(cluster::PodId id);
 
   // ---- why a gang waits ----
   void DescribeAwaited(cluster::GangId gang, const WaitingGang& waiting, GangInquiry& inquiry);

@@ -34,7 +34,7 @@ Inquirer::Question Inquirer::AskFor(PodId id) {
   Question question{.members = {id}};
   question.attempt = AfterReservations([this, id](const Held& /*held*/) {
     const Lent lent(*this, id);
-    return StartTrials::Tried{core_.PlaceMember(id).node.valid(), 0};
+    return StartTrials::Tried{Starts(id), 0};
   });
   return question;
 }
@@ -57,7 +57,8 @@ Inquirer::Question Inquirer::AskFor(const Turn& turn, const GangPlan& plan) {
   question.attempt = AfterReservations([this, &turn](const Held& held) {
     const Lent lent(*this, turn);
     const bool awaits = turn.in_parts && core_.driven_.AwaitedBy(turn.who.gang) != nullptr;
-    const GangPlan tried = awaits ? PlanBeside(turn, held) : Plan(turn);
+    if (!awaits) return Starts(turn);
+    const GangPlan tried = PlanBeside(turn, held);
     return StartTrials::Tried{!tried.places.empty(), tried.evaluations};
   });
   return question;

@@ -8,6 +8,7 @@
 namespace knx::engine {
 
 using cluster::GangId;
+using cluster::NodeRow;
 using cluster::PodId;
 
 Inquirer::Inquirer(Core& core) : core_(core), state_(core.state_) {}
@@ -88,14 +89,61 @@ Inquirer::Turn Inquirer::TurnOf(GangId gang, const WaitingGang& waiting) {
 
 // ---- plans ----
 
+GangPlan Inquirer::PlanWith(const Turn& turn, GangPlanner& planner) {
+  const Reservation* const places = turn.places ? &*turn.places : nullptr;
+  return turn.in_parts ? core_.PlanInParts(turn.pod, turn.who.gang, places, planner)
+                       : core_.PlanNow(turn.who.gang, planner);
+}
+
 GangPlan Inquirer::Plan(const Turn& turn) {
   const auto mark = state_.Mark();
   GangPlanner planner = core_.MakePlanner();
-  const Reservation* const places = turn.places ? &*turn.places : nullptr;
-  GangPlan plan = turn.in_parts ? core_.PlanInParts(turn.pod, turn.who.gang, places, planner)
-                                : core_.PlanNow(turn.who.gang, planner);
+  GangPlan plan = PlanWith(turn, planner);
   state_.Rollback(mark);
   return plan;
+}
+
+bool Inquirer::Starts(PodId id) {
+  NodeRow node = core_.PlaceMember(id).node;
+  if (!node.valid() || !core_.ProfileOf(id).backfill) return node.valid();
+  const Backfill::Unchanged unchanged(*core_.backfill_);
+  return core_.MayStart(core_.WaiterOf(id, {}), node, core_.decided_at_) != Passing::kForbidden;
+}
+
+StartTrials::Tried Inquirer::Starts(const Turn& turn) {
+  GangPlan plan = Plan(turn);
+  const StartTrials::Tried tried{!plan.places.empty(), plan.evaluations};
+  if (!tried.starts || !core_.ProfileOf(turn.pod).backfill) return tried;
+  const Backfill::Unchanged unchanged(*core_.backfill_);
+  const auto mark = state_.Mark();
+  GangPlanner planner = core_.MakePlanner();
+  const Reservation* const places = turn.places ? &*turn.places : nullptr;
+  const GangTurn decided{turn.pod, turn.who.gang, turn.in_parts, places,
+                         [&](GangPlanner& with) { return PlanWith(turn, with); }};
+  Passing passing = Passing::kNobody;
+  const Waiter waiter = core_.WaiterOf(turn.pod, turn.who.gang);
+  plan = core_.PlanInTurn(decided, waiter, planner, passing, core_.decided_at_);
+  state_.Rollback(mark);
+  return {!plan.places.empty() && passing != Passing::kForbidden,
+          tried.evaluations + plan.evaluations};
+}
+
+bool Inquirer::FewerStart(const Turn& turn, std::size_t needed) {
+  if (!core_.ProfileOf(turn.pod).backfill) return true;
+  const GangPlan plan = PlanFewer(turn, needed);
+  const Waiter waiter = core_.WaiterOf(turn.pod, turn.who.gang);
+  return !plan.places.empty() &&
+         !core_.backfill_->WouldDelay(waiter, plan.places, {}, core_.decided_at_);
+}
+
+std::vector<NodeRow> Inquirer::PromisedToOthers(PodId id) {
+  if (!core_.ProfileOf(id).backfill) return {};
+  const Backfill::Unchanged unchanged(*core_.backfill_);
+  const Waiter waiter = core_.WaiterOf(id, {});
+  if (const auto detour = core_.backfill_->Around(waiter, core_.decided_at_)) return detour->closed;
+  std::vector<NodeRow> all;  // it passes nobody
+  state_.nodes().present().ForEach([&](std::uint32_t row) { all.push_back(NodeRow{row}); });
+  return all;
 }
 
 namespace {

@@ -170,8 +170,10 @@ class Placer {
   // The same decision, with everything that was said on the way.
   Inquiry Inquire(const framework::Profile& profile, cluster::PodId pod);
   // What keeps it from nodes that have what it asks for, and how much less it would have to ask for
-  // on others. Nodes with room that others were promised are left out.
-  void ListObstacles(const framework::Profile& profile, cluster::PodId pod, PodInquiry& inquiry);
+  // on others. Nodes with room that others were promised are left out, and so is `without`,
+  // ascending.
+  void ListObstacles(const framework::Profile& profile, cluster::PodId pod,
+                     std::span<const cluster::NodeRow> without, PodInquiry& inquiry);
 
   [[nodiscard]] std::size_t bytes() const { return caches_.bytes() + preemptor_.bytes(); }
   // Compares what is remembered about a class with asking every plugin about every node: the first

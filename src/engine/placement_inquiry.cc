@@ -158,7 +158,8 @@ void Placer::ListPreemption(const framework::Profile& profile, PreparedClass& pr
 
 // ---- what keeps it from a node ----
 
-void Placer::ListObstacles(const framework::Profile& profile, PodId pod, PodInquiry& inquiry) {
+void Placer::ListObstacles(const framework::Profile& profile, PodId pod,
+                           std::span<const NodeRow> without, PodInquiry& inquiry) {
   PreparedClass prepared(profile, state_, state_.pod(pod).pod_class, state_.RelationOf(pod), pod);
   prepared.Refresh();
   if (!prepared.outcome().ok()) return;
@@ -166,7 +167,8 @@ void Placer::ListObstacles(const framework::Profile& profile, PodId pod, PodInqu
   const auto& only = prepared.only_rows();
   std::vector<NodeRow> rows;
   for (const NodeRow row : state_.nodes().by_name()) {
-    const bool left_out = only && std::find(only->begin(), only->end(), row) == only->end();
+    const bool left_out = (only && std::find(only->begin(), only->end(), row) == only->end()) ||
+                          std::binary_search(without.begin(), without.end(), row);
     if (state_.nodes().has_node(row) && !left_out && !HasRivals(pod, row)) rows.push_back(row);
   }
   std::vector<std::vector<Verdict>> refusals(rows.size());
