@@ -100,6 +100,13 @@ void Core::Touch(GangId id) {
   if (id.valid()) touched_.insert(id);
 }
 
+void Core::TellWhoMayGo(GangId gang, Time now) {
+  if (!gang.valid() || !state_.gangs().Contains(gang)) return;
+  for (const PodId member : std::vector<PodId>(state_.gangs().Get(gang).members)) {
+    if (state_.pod(member).node.valid()) TellMayGo(member, now);
+  }
+}
+
 void Core::TellMayGo(PodId id, Time now) {
   framework::ClusterEvent event;
   event.kind = framework::EventKind::kAssignedPodDelete;
@@ -124,6 +131,9 @@ Reservation* Core::MakeExecutorPlaces(GangId id, std::size_t count, Time since) 
     // It is held from when it is, not from when that was first tried.
     known->ends = since + lasts;
     reservations_.Remind(known->ends);
+    for (const PodId hold : known->holds()) {
+      if (backfill_ != nullptr) backfill_->times().NoteHold(hold, known->ends);
+    }
     return known;
   }
   DropExecutorPlaces(id, since);  // of an earlier attempt
