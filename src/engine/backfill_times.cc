@@ -60,8 +60,9 @@ const std::string* UnreadableRunTime(const k8s::ObjectMeta& meta) {
   return ReadExpected(meta) ? nullptr : k8s::FindValue(meta.annotations, names::kExpectedDuration);
 }
 
-void RunTimes::Learn(PodId id, const k8s::Pod& pod, Time now) {
+bool RunTimes::Learn(PodId id, const k8s::Pod& pod, Time now) {
   Known& known = pods_[id];
+  const auto before = std::pair(known.said, known.may_pass);
   if (known.seen == Time{}) known.seen = now;
   if (known.placed == Time{} && state_.pod(id).node.valid()) known.placed = now;
   known.said = SaidRunTime(pod);
@@ -70,6 +71,7 @@ void RunTimes::Learn(PodId id, const k8s::Pod& pod, Time now) {
                    !SaysNo(Said(pod.meta, names::kBackfill));
   const k8s::OwnerReference* const owner = k8s::ControllerOf(pod.meta);
   known.owner = owner == nullptr ? "" : owner->uid;
+  return before != std::pair(known.said, known.may_pass);
 }
 
 void RunTimes::NotePlaced(PodId id, bool borrowed, Time now) {

@@ -29,8 +29,8 @@ class RunTimes {
  public:
   explicit RunTimes(const cluster::State& state) : state_(state) {}
 
-  // The pod came, or is as it says now.
-  void Learn(cluster::PodId id, const k8s::Pod& pod, Time now);
+  // The pod came, or is as it says now; whether it says something else than before.
+  bool Learn(cluster::PodId id, const k8s::Pod& pod, Time now);
   // It has a place from now on; `borrowed`: one that is promised to another.
   void NotePlaced(cluster::PodId id, bool borrowed, Time now);
   // It stands for room that is reserved until then.

@@ -54,6 +54,10 @@ void Core::OnNode(const k8s::Node& node, Time now) {
   ClusterEvent event;
   event.row = state_.nodes().Find(node.meta.name);
   if (change.allocatable) YieldHolds(event.row);
+  if (backfill_ != nullptr && (change.allocatable || change.labels)) {
+    // What was promised there may not be had any more.
+    for (const PodId id : backfill_->PromisedOn(event.row)) TryAnew(id, now);
+  }
   if (change.added) {
     event.kind = EventKind::kNodeAdd;
     return Tell(event, now);
@@ -301,7 +305,7 @@ void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
   }
   NoteUse(id, now);
   if (change.moved || change.usage) YieldHolds(state_.pod(id).node);
-  if (backfill_ != nullptr) backfill_->times().Learn(id, pod, now);
+  const bool runs_otherwise = backfill_ != nullptr && backfill_->times().Learn(id, pod, now);
   if (change.terminating) GoesInAMoment(id, now) ? OnLastMoment(id, now) : OnLeaving(id, now);
   if (was_assigned) {
     OnAssignedPodChanged(id, change, before, now);
@@ -310,6 +314,12 @@ void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
     OnBoundOutside(id, before, now);
   } else if (was_ours) {
     OnWaitingPodChanged(id, change, before, now);
+    // Who is held back was refused by nobody but the promises to others; room may be reserved for
+    // an app that it belongs to now.
+    const bool said = change.labels || change.spec || change.tolerations || change.requests_lower;
+    const bool held = backfill_ != nullptr && backfill_->IsHeld(WhoWaits(id, GangOf(id)));
+    const bool reserved = change.labels && !reservations_.empty();
+    if ((held && (said || runs_otherwise)) || reserved) TryAnew(id, now);
   }
   if (change.gang) {
     if (backfill_ != nullptr) backfill_->ForgetPlacesOf(id);
@@ -318,8 +328,9 @@ void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
     JoinOthers(id, now);
     queue_.AskGateAgain(id, now);
     // What it was refused for was its gang, or that it was in none.
-    const bool refused = queue_.Contains(id) && queue_.Get(id).place == QueuePlace::kUnschedulable;
-    if (refused) queue_.Activate(id, now);
+    TryAnew(id, now);
+    TellWhoMayGo(gang, now);
+    TellWhoMayGo(state_.gang_of(id), now);
   }
   if (gang.valid() || change.gang) NoteMember(id, now);
   state_.Release(before.pod_class, before.kin);

@@ -34,12 +34,10 @@ void Core::OnGangObject(const k8s::Object& object, bool there, Time now) {
     const cluster::Gang& gang = state_.gangs().Get(before.id);
     if (gang.terms != before.terms) {
       gangs_.ExtendGrace(before.id, GangArgsOf(gang).grace - before.grace);
-      // Some may be evicted now that could not be without the others.
-      for (const PodId member : std::vector<PodId>(gang.members)) {
-        if (state_.pod(member).node.valid()) TellMayGo(member, now);
-      }
     }
-    if (gang.demand() == before.demand) continue;
+    const bool wants_otherwise = gang.demand() != before.demand;
+    if (gang.terms != before.terms || wants_otherwise) TellWhoMayGo(before.id, now);
+    if (!wants_otherwise) continue;
     OnDemandChanged(before.id, before.demand.together(), now);
     NoteGrown(before.id, before.enough, now);
   }

@@ -64,6 +64,13 @@ void Core::NoteMember(PodId id, Time now) {
   if (joined) TryAgainWith(gang, now);
 }
 
+void Core::TryAnew(PodId id, Time now) {
+  const WaitingGang* const waiting = gangs_.Find(GangOf(id));
+  if (waiting != nullptr && waiting->stands.valid()) id = waiting->stands;
+  if (!queue_.Contains(id) || queue_.Get(id).place != QueuePlace::kUnschedulable) return;
+  queue_.Activate(id, now);
+}
+
 // With one more it may fit that did not. If not, the new one has to say why it waits.
 void Core::TryAgainWith(GangId gang, Time now) {
   const WaitingGang* const waiting = gang.valid() ? gangs_.Find(gang) : nullptr;
