@@ -292,19 +292,21 @@ const Promise* Backfill::Refuse(const Waiter& waiter, Time now) {
   const Places nowhere;
   const Turn turn{waiter, nowhere, now};
   if (!HasPromise(waiter)) {
-    // Those behind it lose what they were promised.
-    Drop([&](const Promise& promise) {
+    const auto comes_after = [&](const Promise& promise) {
       const std::optional<Waiter> owner = doors_.find(promise);
       return !owner || Outranks(waiter, *owner);
-    });
-    if (IsFull(waiter)) {
+    };
+    const auto after = std::count_if(promises_.begin(), promises_.end(), comes_after);
+    if (IsFull(waiter, promises_.size() - static_cast<std::size_t>(after))) {
       refused_.insert(KeyOf(waiter));
       return nullptr;
     }
+    Drop(comes_after);  // they are promised a start anew, behind it
     if (!promises_.empty()) Agree(turn);
     if (!Give(waiter, kNever, false, now)) return nullptr;
     refused_.erase(KeyOf(waiter));
-    moved_ = moved_ || !refused_.empty();  // there may be another for the next
+    // There may be another for the next.
+    moved_ = moved_ || (!refused_.empty() && !IsFull(waiter, promises_.size()));
     return &promises_.back();
   }
   if (promises_.size() == 1) {
@@ -321,9 +323,9 @@ const Promise* Backfill::Refuse(const Waiter& waiter, Time now) {
   return &*PromiseTo(waiter);
 }
 
-bool Backfill::IsFull(const Waiter& waiter) const {
+bool Backfill::IsFull(const Waiter& waiter, std::size_t before) {
   const bool easy = waiter.args->mode == BackfillMode::kEasy;
-  return promises_.size() >= (easy ? 1 : static_cast<std::size_t>(waiter.args->promises));
+  return before >= (easy ? 1 : static_cast<std::size_t>(waiter.args->promises));
 }
 
 std::optional<Waiter> Backfill::TakeFirstRefused() {
@@ -332,7 +334,7 @@ std::optional<Waiter> Backfill::TakeFirstRefused() {
     const std::optional<Waiter> waiter =
         doors_.find({.pod = refused.first, .gang = refused.second});
     if (!waiter) return true;
-    if (IsFull(*waiter)) return false;
+    if (IsFull(*waiter, promises_.size())) return false;
     const bool earlier =
         !first || waiter->priority > first->priority ||
         (waiter->priority == first->priority && OrderOf(*waiter) < OrderOf(*first));

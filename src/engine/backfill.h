@@ -206,8 +206,8 @@ class Backfill {
   // the places already that it is tried at.
   void DropGone(const Waiter* but = nullptr);
   [[nodiscard]] Duration RunTimeOf(const Waiter& waiter) const;
-  // No more promises are given for now, as far as it is concerned.
-  [[nodiscard]] bool IsFull(const Waiter& waiter) const;
+  // No more promises are given than so many before its own.
+  [[nodiscard]] static bool IsFull(const Waiter& waiter, std::size_t before);
   [[nodiscard]] std::optional<Waiter> TakeFirstRefused();
   // Zero behind those, the first so many promises, of whom nobody knows when one starts: nobody is
   // known to have ended by then. Promises are given and relied on by the same measure.
