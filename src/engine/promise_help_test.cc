@@ -10,7 +10,6 @@ namespace {
 
 using cluster::testing::NodeBuilder;
 using cluster::testing::PodBuilder;
-using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 class PromiseHelp : public ::testing::Test {
