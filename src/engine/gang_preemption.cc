@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "base/check.h"
@@ -10,6 +9,7 @@
 #include "engine/broken_gangs.h"
 #include "engine/gang_roles.h"
 #include "engine/importance.h"
+#include "engine/sub_group_spares.h"
 #include "engine/sub_groups.h"
 
 namespace knx::engine {
@@ -18,23 +18,29 @@ using cluster::GangId;
 using cluster::NodeRow;
 using cluster::PodId;
 
+namespace {
+
+// What is there, and does less harm.
+GangRoom Lesser(GangRoom a, GangRoom b) {
+  if (a.places.empty()) return b;
+  return !b.places.empty() && b.harm < a.harm ? b : a;
+}
+
+}  // namespace
+
 GangRoom GangPreemptor::Find(GangId gang, std::span<const PodId> members, std::size_t needed) {
   if (!MayEvict(members)) return {};
   members_ = planner_.LargestFirst(members);
   needed_ = needed;
-  priority_ = INT32_MAX;
-  for (const PodId member : members_) {
-    if (cluster::IsHold(state_.pod(member))) continue;  // stands for one to come
-    priority_ = std::min(priority_, state_.pod(member).priority);
-  }
-  ListUnits(gang);
-  if (units_.empty() && leaving_.empty()) return {};
+  priority_ = LeastPriority(members_);
+  const Plan staying = [this](std::size_t units) { return PlanWithout(units, true); };
+  const Plan moving = [this](std::size_t units) { return PlanWithout(units, false); };
   // Members that need nobody's end should not cause one; unless others do less harm if these move.
-  GangRoom staying = FindWith([this](std::size_t units) { return PlanWithout(units, true); });
-  if (!staying.places.empty() && staying.victims.empty()) return staying;
-  GangRoom moving = FindWith([this](std::size_t units) { return PlanWithout(units, false); });
-  if (staying.places.empty()) return moving;
-  return !moving.places.empty() && moving.harm < staying.harm ? moving : staying;
+  return FindAnyWay(gang, moving, [&] {
+    GangRoom room = FindWith(staying);
+    if (!room.places.empty() && room.victims.empty()) return room;
+    return Lesser(std::move(room), FindWith(moving));
+  });
 }
 
 // Who may go depends on who comes: first all are counted as if the most important of those that
@@ -65,18 +71,50 @@ GangRoom GangPreemptor::FindForSome(GangId gang, std::span<const PodId> members,
 GangRoom GangPreemptor::FindBySearch(GangId gang, std::span<const PodId> members,
                                      const Search& search) {
   if (!MayEvict(members)) return {};
-  priority_ = INT32_MAX;
-  for (const PodId member : members) {
-    if (!cluster::IsHold(state_.pod(member))) {
-      priority_ = std::min(priority_, state_.pod(member).priority);
-    }
-  }
-  ListUnits(gang);
-  if (units_.empty() && leaving_.empty()) return {};
-  return FindWith([&](std::size_t units) {
+  priority_ = LeastPriority(members);
+  const Plan plan = [&](std::size_t units) {
     Clear(units);
     return search(members);
-  });
+  };
+  return FindAnyWay(gang, plan, [&] { return FindWith(plan); });
+}
+
+// What stands for pods to come counts for nothing.
+std::int32_t GangPreemptor::LeastPriority(std::span<const PodId> members) const {
+  std::int32_t least = INT32_MAX;
+  for (const PodId member : members) {
+    if (cluster::IsHold(state_.pod(member))) continue;
+    least = std::min(least, state_.pod(member).priority);
+  }
+  return least;
+}
+
+// A gang with more than it needs gives up its least important members first. Where these are not in
+// the way, so that it would break or would not do at all, those are tried who are.
+GangRoom GangPreemptor::FindAnyWay(GangId gang, const Plan& plan,
+                                   const std::function<GangRoom()>& find) {
+  ListUnits(gang);
+  if (units_.empty() && leaving_.empty()) return {};
+  GangRoom room = find();
+  if (!may_choose_ || (!room.places.empty() && room.harm.gangs_broken == 0)) return room;
+  wanted_ = RowsWanted(gang, room, plan);
+  if (wanted_.empty()) return room;
+  ListUnits(gang);
+  wanted_.clear();
+  return Lesser(std::move(room), find());
+}
+
+std::set<NodeRow> GangPreemptor::RowsWanted(GangId gang, const GangRoom& room, const Plan& plan) {
+  Places places = room.places;
+  if (places.empty()) {
+    const auto mark = state_.Mark();
+    for (const PodId pod : AllWhoMayGo(gang)) state_.Displace(pod);
+    places = plan(0);
+    state_.Rollback(mark);
+  }
+  std::set<NodeRow> rows;
+  for (const auto& [member, row] : places) rows.insert(row);
+  return rows;
 }
 
 // ---- who could go ----
@@ -96,23 +134,39 @@ bool GangPreemptor::MayGo(PodId pod, GangId gang) const {
          (priority_ >= kSystemCritical || !outside_.spared(pod));
 }
 
-void GangPreemptor::ListUnits(GangId gang) {
-  units_.clear();
+std::vector<PodId> GangPreemptor::AllWhoMayGo(GangId gang) const {
+  std::vector<PodId> pods;
+  state_.nodes().present().ForEach([&](std::uint32_t row) {
+    if (!outside_.may_use(NodeRow{row})) return;
+    for (const PodId pod : state_.nodes().pods(NodeRow{row})) {
+      if (MayGo(pod, gang)) pods.push_back(pod);
+    }
+  });
+  return pods;
+}
+
+void GangPreemptor::ListLeaving() {
   leaving_.clear();
-  std::vector<GangId> gangs;
   state_.nodes().present().ForEach([&](std::uint32_t row) {
     if (!outside_.may_use(NodeRow{row})) return;
     for (const PodId pod : state_.nodes().pods(NodeRow{row})) {
       if (state_.pod(pod).leaves() && outside_.gives_way(pod)) leaving_.push_back(pod);
-      if (!MayGo(pod, gang)) continue;
-      const GangId of = TiedTo(state_, pod);
-      if (of.valid()) {
-        gangs.push_back(of);
-      } else {
-        AddUnit(std::span(&pod, 1), {}, false);
-      }
     }
   });
+}
+
+void GangPreemptor::ListUnits(GangId gang) {
+  units_.clear();
+  may_choose_ = false;
+  ListLeaving();
+  std::vector<GangId> gangs;
+  for (const PodId pod : AllWhoMayGo(gang)) {
+    if (const GangId of = TiedTo(state_, pod); of.valid()) {
+      gangs.push_back(of);
+    } else {
+      AddUnit(std::span(&pod, 1), {}, false);
+    }
+  }
   std::sort(gangs.begin(), gangs.end());
   gangs.erase(std::unique(gangs.begin(), gangs.end()), gangs.end());
   for (const GangId of : gangs) ListUnitsOf(of);
@@ -125,63 +179,6 @@ namespace {
 std::int64_t Above(const cluster::Gang& gang) {
   return std::int64_t{gang.placed} + std::int64_t{gang.finished} - std::int64_t{gang.minimum};
 }
-
-// What a gang that has all it needs can do without, counted while sub-groups of it go.
-class Spares {
- public:
-  // `placed`: who is left, apart from those above the minimum of their sub-groups, who go first.
-  Spares(const cluster::State& state, const cluster::Gang& gang, std::span<const PodId> placed,
-         const SubGroups& groups)
-      : state_(state) {
-    above_ = static_cast<std::int64_t>(placed.size()) + std::int64_t{gang.finished} - gang.minimum;
-    if (gang.finished == 0) {
-      for (const auto& [role, minimum] : gang.roles) in_roles_[role] = -std::int64_t{minimum};
-    }
-    for (const PodId member : placed) Count(RoleOf(state_, member), +1);
-    const bool lacks_some = std::any_of(in_roles_.begin(), in_roles_.end(),
-                                        [](const auto& role) { return role.second < 0; });
-    if (lacks_some) above_ = -1;
-    for (const auto& [kind, minimum] : MinSubGroups(gang)) whole_[kind] = -std::int64_t{minimum};
-    for (const SubGroup& group : groups.all) {
-      groups_[group.name] = &group;
-      if (const auto kind = whole_.find(group.kind); kind != whole_.end() && group.whole()) {
-        ++kind->second;
-      }
-    }
-  }
-
-  // Whether it can do without this sub-group of these members, too; from then on it does.
-  bool Take(std::string_view name, std::span<const PodId> members) {
-    const auto group = groups_.find(name);
-    if (group == groups_.end() || above_ < static_cast<std::int64_t>(members.size())) return false;
-    const auto kind = whole_.find(group->second->kind);
-    const bool counts = kind != whole_.end() && group->second->whole();
-    if (counts && kind->second == 0) return false;
-    for (const PodId member : members) Count(RoleOf(state_, member), -1);
-    const bool keeps_roles = std::all_of(members.begin(), members.end(), [this](PodId member) {
-      const auto role = in_roles_.find(RoleOf(state_, member));
-      return role == in_roles_.end() || role->second >= 0;
-    });
-    if (!keeps_roles) {
-      for (const PodId member : members) Count(RoleOf(state_, member), +1);
-      return false;
-    }
-    if (counts) --kind->second;
-    above_ -= static_cast<std::int64_t>(members.size());
-    return true;
-  }
-
- private:
-  void Count(std::string_view role, std::int64_t members) {
-    const auto known = in_roles_.find(role);
-    if (known != in_roles_.end()) known->second += members;
-  }
-
-  const cluster::State& state_;
-  std::int64_t above_ = 0;
-  std::map<std::string_view, std::int64_t> in_roles_, whole_;  // beyond what must be there
-  std::map<std::string_view, const SubGroup*> groups_;
-};
 
 }  // namespace
 
@@ -212,15 +209,20 @@ std::vector<PodId> GangPreemptor::SurplusOf(const cluster::Gang& gang,
   return surplus;
 }
 
-// Members above the minimum one by one, the least important first, and then all others at once.
+// Members above the minimum one by one, those first who are where room is wanted and then the least
+// important, and then all others at once.
 void GangPreemptor::ListUnitsOf(GangId id) {
   const cluster::Gang& gang = state_.gangs().Get(id);
   std::vector<PodId> placed;
   for (const PodId member : gang.members) {
     if (state_.pod(member).fills_gang()) placed.push_back(member);
   }
-  std::sort(placed.begin(), placed.end(),
-            [this](PodId a, PodId b) { return MoreImportant(state_, b, a); });
+  std::sort(placed.begin(), placed.end(), [this](PodId a, PodId b) {
+    const bool wants_a = wanted_.contains(state_.pod(a).node);
+    const bool wants_b = wanted_.contains(state_.pod(b).node);
+    return wants_a != wants_b ? wants_a : MoreImportant(state_, b, a);
+  });
+  may_choose_ |= !MustGoWhole(gang) && Above(gang) > 0 && Above(gang) < std::ssize(placed);
   ListSurplus(id, placed);
   if (HasSubGroups(gang) && !MustGoWhole(gang)) ListSubGroups(id, placed);
   const bool may_go =
@@ -253,7 +255,7 @@ void GangPreemptor::ListSubGroups(GangId id, std::vector<PodId>& placed) {
     if (of_group.empty()) order.push_back(SubGroupOf(state_, member));
     of_group.push_back(member);
   }
-  Spares spares(state_, gang, placed, groups);
+  SubGroupSpares spares(state_, gang, placed, groups);
   std::set<std::string_view> gone;
   for (const std::string_view name : order) {
     const std::vector<PodId>& all = members[name];

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -107,6 +108,16 @@ class GangPreemptor {
   // No member says that nobody is to go for it.
   [[nodiscard]] bool MayEvict(std::span<const cluster::PodId> members) const;
   [[nodiscard]] bool MayGo(cluster::PodId pod, cluster::GangId gang) const;
+  [[nodiscard]] std::int32_t LeastPriority(std::span<const cluster::PodId> members) const;
+  // The lesser harm of what is found where gangs give up those first who matter least, and those
+  // first who are where members would be. `plan`: places when the first so many units are gone.
+  GangRoom FindAnyWay(cluster::GangId gang, const Plan& plan,
+                      const std::function<GangRoom()>& find);
+  // Where members would be: in that room, or if all had gone who may.
+  [[nodiscard]] std::set<cluster::NodeRow> RowsWanted(cluster::GangId gang, const GangRoom& room,
+                                                      const Plan& plan);
+  [[nodiscard]] std::vector<cluster::PodId> AllWhoMayGo(cluster::GangId gang) const;
+  void ListLeaving();
   // Into units_ and leaving_.
   void ListUnits(cluster::GangId gang);
   void ListUnitsOf(cluster::GangId gang);
@@ -143,6 +154,8 @@ class GangPreemptor {
   std::int32_t priority_ = 0;  // of the least important member
   std::vector<Unit> units_;
   std::vector<cluster::PodId> leaving_;  // for others
+  std::set<cluster::NodeRow> wanted_;    // where those go first whom gangs can do without
+  bool may_choose_ = false;              // which of its members a gang can do without
 };
 
 }  // namespace knx::engine
