@@ -14,23 +14,14 @@ using framework::BackfillOrder;
 
 namespace {
 
-// And who was named as late is tried by then.
-constexpr Duration kNamedAgain = Duration::Seconds(60);
-
-// So often one who is held back is let try again within a moment.
-constexpr std::uint32_t kTriesInAMoment = 8;
-constexpr Duration kMoment = Duration::Seconds(1);
-
 // Another may come to stand for a gang.
 std::pair<PodId, cluster::GangId> KeyOf(const Waiter& waiter) {
   return {waiter.gang.valid() ? PodId() : waiter.pod, waiter.gang};
 }
 
 bool Touches(const Backfill::Places& places, const Promise& promise) {
-  return std::any_of(places.begin(), places.end(), [&](const auto& place) {
-    return std::any_of(promise.places.begin(), promise.places.end(),
-                       [&](const auto& promised) { return promised.second == place.second; });
-  });
+  return std::any_of(places.begin(), places.end(),
+                     [&](const auto& place) { return promise.IsOn(place.second); });
 }
 
 // Whether this is the start that was promised to it, so that it need not care about promises that
@@ -207,7 +198,7 @@ std::vector<NodeRow> Backfill::ClosedTo(const Waiter& waiter, const InTheWay& in
   // Its own is open to it when its time has come; of those of a gang it matters who goes where.
   if (waiter.gang.valid() || !IsDue(promises_, waiter, now)) return rows;
   const auto own = PromiseTo(waiter);
-  std::erase_if(rows, [&](NodeRow row) { return Touches({{PodId(), row}}, *own); });
+  std::erase_if(rows, [&](NodeRow row) { return own->IsOn(row); });
   return rows;
 }
 
@@ -356,7 +347,8 @@ bool Backfill::Give(const Waiter& waiter, Time first, bool now_too, Time now) {
                        .places = std::move(found->places),
                        .run = RunTimeOf(waiter),
                        .wake = WakeFor(found->start),
-                       .may_pass = MayPass(waiter)});
+                       .may_pass = MayPass(waiter),
+                       .number = ++given_});
   return true;
 }
 
@@ -387,6 +379,7 @@ std::optional<Promise> Backfill::Start(const Waiter& waiter, Passing passing, Ti
   if (own == promises_.end()) return std::nullopt;
   std::optional<Promise> kept = *own;
   Drop([&](const Promise& promise) { return promise.Is(waiter); });
+  started_.Keep(*kept, now);
   return kept;
 }
 
@@ -398,99 +391,6 @@ void Backfill::DropGone(const Waiter* but) {
   Drop([&](const Promise& promise) {
     return (but == nullptr || !promise.Is(*but)) && !doors_.waits(promise);
   });
-}
-
-std::vector<PodId> Backfill::TakeReleased(Time now) {
-  if (held_.empty() && refused_.empty()) {
-    moved_ = false;
-    return {};
-  }
-  DropGone();
-  if (!std::exchange(moved_, false)) return {};
-  std::vector<PodId> released;
-  std::erase_if(held_, [&](PodId pod) {
-    Tries& tries = tries_[pod];
-    if (tries.since + kMoment <= now) tries = {now};
-    if (tries.count == kTriesInAMoment) {
-      release_ = std::min(release_, tries.since + kMoment);
-      moved_ = true;
-      return false;
-    }
-    ++tries.count;
-    released.push_back(pod);
-    return true;
-  });
-  if (const std::optional<Waiter> next = TakeFirstRefused()) released.push_back(next->pod);
-  return released;
-}
-
-void Backfill::Forget(PodId pod) {
-  times_.Forget(pod);
-  held_.erase(pod);
-  tries_.erase(pod);
-  refused_.erase({pod, {}});
-  ForgetPlacesOf(pod);
-}
-
-void Backfill::ForgetPlacesOf(PodId pod) {
-  // A gang that has lost a member is promised a start anew.
-  Drop([&](const Promise& promise) {
-    return std::any_of(promise.places.begin(), promise.places.end(),
-                       [&](const auto& place) { return place.first == pod; });
-  });
-}
-
-void Backfill::Forget(cluster::GangId gang) {
-  refused_.erase({PodId(), gang});
-  Drop([&](const Promise& promise) { return promise.gang == gang; });
-}
-
-std::vector<PodId> Backfill::PromisedOn(NodeRow row) {
-  std::vector<PodId> owners;
-  for (const Promise& promise : promises_) {
-    if (!Touches({{PodId(), row}}, promise)) continue;
-    // Another may stand for the gang by now.
-    if (const std::optional<Waiter> owner = doors_.find(promise)) owners.push_back(owner->pod);
-  }
-  return owners;
-}
-
-std::vector<PodId> Backfill::ForgetNode(NodeRow row) {
-  std::vector<PodId> owners = PromisedOn(row);
-  Drop([&](const Promise& promise) { return Touches({{PodId(), row}}, promise); });
-  return owners;
-}
-
-Time Backfill::NextStart() const {
-  Time next = kNever;
-  for (const Promise& promise : promises_) {
-    if (promise.start < kUnknownEnd) next = std::min(next, promise.start);
-  }
-  return next;
-}
-
-Time Backfill::NextWake() const {
-  Time wake = release_;
-  for (const Promise& promise : promises_) wake = std::min(wake, promise.wake);
-  return wake;
-}
-
-std::vector<PodId> Backfill::TakeLate(Time now) {
-  DropGone();
-  if (release_ <= now) release_ = kNever;
-  std::vector<PodId> late;
-  for (Promise& promise : promises_) {
-    if (promise.wake > now) continue;
-    promise.wake = now + kNamedAgain;
-    late.push_back(doors_.find(promise)->pod);
-  }
-  return late;
-}
-
-std::size_t Backfill::bytes() const {
-  return times_.bytes() + promises_.capacity() * sizeof(Promise) +
-         tries_.size() * sizeof(decltype(tries_)::value_type) +
-         refused_.size() * sizeof(decltype(refused_)::value_type);
 }
 
 }  // namespace knx::engine

@@ -30,38 +30,10 @@
 
 #include "cluster/state.h"
 #include "engine/backfill_times.h"
-#include "framework/plugin.h"
+#include "engine/promise.h"
+#include "engine/started_promises.h"
 
 namespace knx::engine {
-
-// Who waits for a start: a pod, or a gang for which that pod stands.
-struct Waiter {
-  cluster::PodId pod;
-  cluster::GangId gang = {};
-  std::vector<cluster::PodId> members = {};  // that start together; the pod itself without a gang
-  std::size_t needed = 1;
-  bool begun = false;  // others of the gang have a place, and are too few
-  std::int32_t priority = 0;
-  Time since = {};
-  const framework::BackfillArgs* args = nullptr;
-};
-
-struct Promise {
-  cluster::PodId pod;
-  cluster::GangId gang;
-  Time start = {};  // kUnknownEnd: some time, at these places
-  Time due = {};    // when it was to start before others were late
-  Time first = {};  // what was promised to it first
-  std::vector<std::pair<cluster::PodId, cluster::NodeRow>> places = {};
-  Duration run = {};   // zero: nobody knows
-  Time wake = kNever;  // when it is made anew, if nothing has come of it by then
-  Time kept = kNever;  // since when it could start, and has not
-  bool may_pass = true;
-
-  [[nodiscard]] bool Is(const Waiter& waiter) const {
-    return gang.valid() ? gang == waiter.gang : pod == waiter.pod;
-  }
-};
 
 // A search for places at which it delays nobody who was promised a start.
 struct Detour {
@@ -151,6 +123,10 @@ class Backfill {
   std::vector<cluster::PodId> TakeReleased(Time now);
   // It starts: the promise that it had.
   std::optional<Promise> Start(const Waiter& waiter, Passing passing, Time now);
+  // Nothing came of its start, and it waits again: what it was promised is kept for it, before
+  // others take the room. Not for long: it may never work out.
+  void GiveBack(cluster::PodId pod, cluster::GangId gang, Time now);
+  void NoteBound(cluster::PodId pod) { started_.NoteBound(pod); }
 
   [[nodiscard]] std::span<const Promise> promises() const { return promises_; }
   // kNever: none is promised.
@@ -274,6 +250,8 @@ class Backfill {
   Doors doors_;
   RunTimes times_;
   std::vector<Promise> promises_;  // in the order in which they were given
+  std::uint64_t given_ = 0;
+  StartedPromises started_;
   std::set<cluster::PodId> held_;
   std::set<std::pair<cluster::PodId, cluster::GangId>> refused_;  // because others are promised
   struct Tries {

@@ -221,6 +221,7 @@ void Core::CancelDeparture(std::uint64_t number, Time now) {
       NoteMember(member, now);  // it has become something else meanwhile
     }
   }
+  if (backfill_ != nullptr) backfill_->GiveBack(departure.members[0], departure.gang, now);
   SettleGang(departure.gang, now);
 }
 
@@ -244,6 +245,7 @@ void Core::EndLateDepartures(Time now) {
 }
 
 void Core::CountBound(PodId id, Time now) {
+  if (backfill_ != nullptr) backfill_->NoteBound(id);
   const auto binding = gang_bindings_.find(flights_.at(id).gang);
   flights_.at(id).gang = {};
   if (binding == gang_bindings_.end() || --binding->second.left > 0) return;

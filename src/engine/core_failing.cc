@@ -56,6 +56,7 @@ void Core::FailOnNode(PodId id, const FailedAttempt& attempt, const std::string&
   }
   Fail(id, failed, message, NodeRow{}, now);
   if (departure != 0) CancelDeparture(departure, now);
+  if (backfill_ != nullptr) backfill_->GiveBack(id, gang, now);
   if (state_.pod(id).gang != nullptr) SettleGang(state_.gang_of(id), now);
 }
 

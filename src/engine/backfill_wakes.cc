@@ -1,0 +1,128 @@
+// Who is tried again when, and what is forgotten of those who are there no more.
+#include <algorithm>
+#include <utility>
+
+#include "engine/backfill.h"
+
+namespace knx::engine {
+
+using cluster::NodeRow;
+using cluster::PodId;
+
+namespace {
+
+// And who was named as late is tried by then.
+constexpr Duration kNamedAgain = Duration::Seconds(60);
+
+// So often one who is held back is let try again within a moment.
+constexpr std::uint32_t kTriesInAMoment = 8;
+constexpr Duration kMoment = Duration::Seconds(1);
+
+}  // namespace
+
+void Backfill::GiveBack(PodId pod, cluster::GangId gang, Time now) {
+  std::optional<Promise> promise = started_.TakeBack(pod, gang, now);
+  if (!promise) return;
+  promise->start = promise->due = now;
+  promise->kept = kNever;
+  promise->wake = now + kNamedAgain;  // it is tried after its back-off before that
+  const auto later = std::find_if(promises_.begin(), promises_.end(), [&](const Promise& other) {
+    return other.number > promise->number;
+  });
+  promises_.insert(later, *std::move(promise));
+}
+
+std::vector<PodId> Backfill::TakeReleased(Time now) {
+  if (held_.empty() && refused_.empty()) {
+    moved_ = false;
+    return {};
+  }
+  DropGone();
+  if (!std::exchange(moved_, false)) return {};
+  std::vector<PodId> released;
+  std::erase_if(held_, [&](PodId pod) {
+    Tries& tries = tries_[pod];
+    if (tries.since + kMoment <= now) tries = {now};
+    if (tries.count == kTriesInAMoment) {
+      release_ = std::min(release_, tries.since + kMoment);
+      moved_ = true;
+      return false;
+    }
+    ++tries.count;
+    released.push_back(pod);
+    return true;
+  });
+  if (const std::optional<Waiter> next = TakeFirstRefused()) released.push_back(next->pod);
+  return released;
+}
+
+void Backfill::Forget(PodId pod) {
+  times_.Forget(pod);
+  held_.erase(pod);
+  tries_.erase(pod);
+  refused_.erase({pod, {}});
+  ForgetPlacesOf(pod);
+}
+
+void Backfill::ForgetPlacesOf(PodId pod) {
+  started_.Forget(pod);
+  // A gang that has lost a member is promised a start anew.
+  Drop([&](const Promise& promise) { return promise.HasPlaceFor(pod); });
+}
+
+void Backfill::Forget(cluster::GangId gang) {
+  refused_.erase({PodId(), gang});
+  started_.Forget(gang);
+  Drop([&](const Promise& promise) { return promise.gang == gang; });
+}
+
+std::vector<PodId> Backfill::PromisedOn(NodeRow row) {
+  std::vector<PodId> owners;
+  for (const Promise& promise : promises_) {
+    if (!promise.IsOn(row)) continue;
+    // Another may stand for the gang by now.
+    if (const std::optional<Waiter> owner = doors_.find(promise)) owners.push_back(owner->pod);
+  }
+  return owners;
+}
+
+std::vector<PodId> Backfill::ForgetNode(NodeRow row) {
+  started_.ForgetNode(row);
+  std::vector<PodId> owners = PromisedOn(row);
+  Drop([&](const Promise& promise) { return promise.IsOn(row); });
+  return owners;
+}
+
+Time Backfill::NextStart() const {
+  Time next = kNever;
+  for (const Promise& promise : promises_) {
+    if (promise.start < kUnknownEnd) next = std::min(next, promise.start);
+  }
+  return next;
+}
+
+Time Backfill::NextWake() const {
+  Time wake = release_;
+  for (const Promise& promise : promises_) wake = std::min(wake, promise.wake);
+  return wake;
+}
+
+std::vector<PodId> Backfill::TakeLate(Time now) {
+  DropGone();
+  if (release_ <= now) release_ = kNever;
+  std::vector<PodId> late;
+  for (Promise& promise : promises_) {
+    if (promise.wake > now) continue;
+    promise.wake = now + kNamedAgain;
+    late.push_back(doors_.find(promise)->pod);
+  }
+  return late;
+}
+
+std::size_t Backfill::bytes() const {
+  return times_.bytes() + started_.bytes() + promises_.capacity() * sizeof(Promise) +
+         tries_.size() * sizeof(decltype(tries_)::value_type) +
+         refused_.size() * sizeof(decltype(refused_)::value_type);
+}
+
+}  // namespace knx::engine
