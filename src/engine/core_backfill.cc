@@ -35,6 +35,15 @@ void TellBackfill(const EngineOptions& options, const cluster::State& state,
   if (options.observer != nullptr) options.observer->OnBackfill(state, report);
 }
 
+// Whom to hear of for one who fits, but not beside a promise. Whatever keeps it off other nodes has
+// said nothing, for nobody asked; the end of that lets it start, too.
+PluginSet WhoMayHelp(const framework::Profile& profile) {
+  PluginSet plugins;
+  plugins.Add(profile.backfill->index);
+  for (const auto& entry : profile.filters) plugins.Add(entry.index);
+  return plugins;
+}
+
 }  // namespace
 
 void Core::SwitchOnBackfill() {
@@ -221,7 +230,7 @@ void Core::ConsiderPromises(PodId id, Placement& placement, Time now) {
   backfill_->NoteHeld(waiter);
   TellBackfill(options_, state_, {waiter.pod, BackfillOutcome::kHeld});
   placement.node = {};
-  placement.attempt.rejected_by.Add(plugin->index);
+  placement.attempt.rejected_by = WhoMayHelp(ProfileOf(id));
   placement.message = fmt::format("waits for its turn: {}", kWouldDelay);
 }
 
@@ -268,7 +277,6 @@ GangPlan Core::PlanBeside(const GangTurn& turn, GangPlanner& planner, bool& held
     backfill_->NoteHeld(waiter);
     TellBackfill(options_, state_, {waiter.pod, BackfillOutcome::kHeld});
     plan.places.clear();
-    plan.refusal.attempt.rejected_by.Add(plugin->index);
   } else if (!plan.places.empty()) {
     NoteStart(waiter, passing, now);
   } else if (!plan.refusal.attempt.error) {
@@ -279,11 +287,15 @@ GangPlan Core::PlanBeside(const GangTurn& turn, GangPlanner& planner, bool& held
 
 void Core::HoldGang(PodId id, GangId gang, const GangPlan& plan, Time now) {
   WaitingGang& waiting = *gangs_.Find(gang);
+  FailedAttempt attempt = plan.refusal.attempt;
+  attempt.rejected_by = WhoMayHelp(ProfileOf(id));
   waiting.blocked = {};
+  for (const PodId member : waiting.ready) waiting.blocked.Add(state_, member, attempt);
+  waiting.blocked.WidenTo(state_, id, attempt);
   TellGangAttempt(id, GangResult::kUnschedulable);
   const std::string message =
       fmt::format("pod group {} waits for its turn: {}", GangName(state_, gang), kWouldDelay);
-  Fail(id, plan.refusal.attempt, message, std::nullopt, now);
+  Fail(id, attempt, message, std::nullopt, now);
   TellOthers(
       id, gang, {names::kReasonUnschedulable, message, NeededBy(gang)},
       [](PodId) { return std::optional<NodeRow>(); }, now);
