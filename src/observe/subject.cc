@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <tuple>
 
@@ -62,13 +63,19 @@ std::vector<Subject> AllSubjects(const cluster::State& state) {
   return all;
 }
 
+// Gangs of operators are called after operator and job; people know the name of the job.
+std::string_view JobIn(const Subject& subject) {
+  const std::size_t slash = subject.name.find('/');
+  if (subject.kind != KindOf(GangSource::kPod) || slash == std::string::npos) return subject.name;
+  return std::string_view(subject.name).substr(slash + 1);
+}
+
 // Names may have slashes, so that it is compared with what is there instead of being taken apart.
-bool IsMeant(const Subject& subject, std::string_view text) {
+bool IsMeant(const Subject& subject, std::string_view name, std::string_view text) {
   const auto is_it = [&](std::string_view rest) {
-    const bool named = rest == subject.name;
-    const std::string& in = subject.namespace_;
-    return named || (rest.size() == in.size() + 1 + subject.name.size() && rest.starts_with(in) &&
-                     rest[in.size()] == '/' && rest.ends_with(subject.name));
+    const std::string_view in = subject.namespace_;
+    return rest == name || (rest.size() == in.size() + 1 + name.size() && rest.starts_with(in) &&
+                            rest[in.size()] == '/' && rest.ends_with(name));
   };
   if (is_it(text)) return true;
   for (const std::string_view kind : {subject.kind, subject.gang.valid() ? kAnyGang : kPod}) {
@@ -82,8 +89,16 @@ bool IsMeant(const Subject& subject, std::string_view text) {
 }  // namespace
 
 std::vector<Subject> FindSubjects(const cluster::State& state, std::string_view text) {
-  std::vector<Subject> found = AllSubjects(state);
-  std::erase_if(found, [&](const Subject& subject) { return !IsMeant(subject, text); });
+  const std::vector<Subject> all = AllSubjects(state);
+  std::vector<Subject> found;
+  const auto is_called = [&](const Subject& subject) {
+    return IsMeant(subject, subject.name, text);
+  };
+  const auto is_of_job = [&](const Subject& subject) {
+    return IsMeant(subject, JobIn(subject), text);
+  };
+  std::copy_if(all.begin(), all.end(), std::back_inserter(found), is_called);
+  if (found.empty()) std::copy_if(all.begin(), all.end(), std::back_inserter(found), is_of_job);
   const auto rank = [&](const Subject& subject) {
     const auto source =
         subject.gang.valid() ? state.gangs().Get(subject.gang).source : cluster::GangSource::kPod;
@@ -112,13 +127,17 @@ std::string WhatThereIs(const cluster::State& state, std::string_view text) {
   for (const Subject& subject : all) {
     words.insert(subject.name);
     words.insert(fmt::format("{}/{}", subject.namespace_, subject.name));
+    words.emplace(JobIn(subject));
   }
   const std::vector<std::string_view> names(words.begin(), words.end());
   std::set<std::string> named;
   const auto near = NamesNear(text, names);
   for (const Subject& subject : all) {
     const bool is_near = std::any_of(near.begin(), near.end(),
-                                     [&](std::string_view name) { return IsMeant(subject, name); });
+                                     [&](std::string_view name) {
+                                       return IsMeant(subject, subject.name, name) ||
+                                              IsMeant(subject, JobIn(subject), name);
+                                     });
     if (is_near) named.insert(InWords(subject));
   }
   std::string_view what = "much the same is the name of";

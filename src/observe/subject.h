@@ -19,6 +19,7 @@ struct Subject {
 
 // All that the text may mean, the likeliest first: "train" and "pod/train" in the namespace default
 // before others, gangs before pods; "team-a/train", "podgroup.scheduling.x-k8s.io/team-a/train".
+// What nothing is called is looked for as the name of an operator's job.
 std::vector<Subject> FindSubjects(const cluster::State& state, std::string_view text);
 
 // "pod/default/big": means this and nothing else.

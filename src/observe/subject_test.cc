@@ -63,6 +63,18 @@ TEST_F(SubjectTest, MayHaveSlashesInTheirNames) {
   EXPECT_THAT(Found("labels/default/Kubeflow/train"), ElementsAre("labels/default/Kubeflow/train"));
 }
 
+TEST_F(SubjectTest, OfOperatorsAreFoundByTheNameOfTheJob) {
+  harness_.Pod(PodBuilder("m4")
+                   .Annotation("pod-group.scheduling.kubenexus.io/name", "Ray/fit")
+                   .Annotation("pod-group.scheduling.kubenexus.io/min-available", "2"));
+  EXPECT_THAT(Found("fit"), ElementsAre("labels/default/Ray/fit"));
+  EXPECT_THAT(Found("default/fit"), ElementsAre("labels/default/Ray/fit"));
+  EXPECT_THAT(Found("labels/default/fit"), ElementsAre("labels/default/Ray/fit"));
+  EXPECT_THAT(Found("team-a/fit"), ElementsAre());
+  EXPECT_EQ(WhatThereIs(harness_.engine().state(), "fits"),
+            "much the same is the name of pod group default/Ray/fit");
+}
+
 TEST_F(SubjectTest, WhatIsSpelledOutMeansItself) {
   for (const char* name : {"train", "web", "Kubeflow/train", "m0"}) {
     for (const std::string& spelled : Found(name))
