@@ -276,8 +276,15 @@ void Core::OnNewPod(const k8s::Pod& pod, Time now) {
   const cluster::Pod& record = state_.pod(id);
   queue_.Add(id, record.priority, now);
   NoteMember(id, now);
-  const bool ignored = state_.gang_of(id).valid() && judge_.GangPluginOf(id) == nullptr;
-  if (ignored && options_.observer != nullptr) options_.observer->OnGangIgnored(state_, id);
+  if (options_.observer == nullptr) return;
+  const bool in_gang = state_.gang_of(id).valid(), as_gang = judge_.GangPluginOf(id) != nullptr;
+  if (in_gang && !as_gang) options_.observer->OnIgnored(state_, id, Ignored::kGang);
+  if (in_gang && as_gang && !reserving_ && k8s::IsDriver(pod.meta.labels)) {
+    options_.observer->OnIgnored(state_, id, Ignored::kDriver);
+  }
+  if (backfill_ == nullptr && k8s::FindValue(pod.meta.annotations, k8s::names::kExpectedDuration) != nullptr) {
+    options_.observer->OnIgnored(state_, id, Ignored::kRunTime);
+  }
 }
 
 namespace {

@@ -72,6 +72,13 @@ struct BackfillReport {
   std::optional<Duration> late = std::nullopt;
 };
 
+// What a pod of ours says and nobody heeds, because a profile lacks the plugin for it.
+enum class Ignored : std::uint8_t {
+  kGang,     // it is placed like any other
+  kDriver,   // no room is kept for the pods that it makes
+  kRunTime,  // no start is promised by it
+};
+
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -86,8 +93,8 @@ class Observer {
   virtual void OnPreemption(std::size_t /*victims*/) {}
   virtual void OnGang(const cluster::State& /*state*/, const GangReport& /*report*/) {}
   virtual void OnGangAttempt(const cluster::State& /*state*/, const GangAttempt& /*attempt*/) {}
-  // A pod of a gang came that is placed like any other, because its profile knows no gangs.
-  virtual void OnGangIgnored(const cluster::State& /*state*/, cluster::PodId /*pod*/) {}
+  virtual void OnIgnored(const cluster::State& /*state*/, cluster::PodId /*pod*/,
+                         Ignored /*what*/) {}
   virtual void OnBackfill(const cluster::State& /*state*/, const BackfillReport& /*report*/) {}
   // Somebody else bound a pod of ours, before our binding was sent.
   virtual void OnForeignBind(const cluster::State& /*state*/, cluster::PodId /*pod*/) {}

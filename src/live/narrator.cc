@@ -7,6 +7,20 @@
 namespace knx::live {
 namespace {
 
+std::string_view TextOf(engine::Ignored what) {
+  switch (what) {
+    case engine::Ignored::kGang:
+      return "Pods of gangs are placed one by one, because their profile lacks Coscheduling";
+    case engine::Ignored::kDriver:
+      return "No room is kept for pods that drivers make, because no profile has "
+             "ResourceReservation";
+    case engine::Ignored::kRunTime:
+      break;
+  }
+  return "No starts are promised by what pods say of their run time, because no profile has "
+         "BackfillScoring";
+}
+
 using engine::AttemptResult;
 using observe::ObjectName;
 
@@ -184,11 +198,10 @@ void Narrator::OnGangAttempt(const cluster::State& state, const engine::GangAtte
                             clock_.now() - attempt.began);
 }
 
-void Narrator::OnGangIgnored(const cluster::State& state, cluster::PodId pod) {
+void Narrator::OnIgnored(const cluster::State& state, cluster::PodId pod, engine::Ignored what) {
   const std::string& profile = state.class_of(pod).spec.scheduler_name;
-  if (!ignores_gangs_.insert(profile).second) return;
-  log_.Info(0, "Pods of gangs are placed one by one, because their profile lacks Coscheduling",
-            {{"profile", profile}, {"pod", NameIn(state, pod)}});
+  if (!ignored_.emplace(what, profile).second) return;
+  log_.Info(0, TextOf(what), {{"profile", profile}, {"pod", NameIn(state, pod)}});
 }
 
 void Narrator::OnBackfill(const cluster::State& state, const engine::BackfillReport& report) {

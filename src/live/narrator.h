@@ -69,7 +69,7 @@ class Narrator final : public engine::Observer {
   void OnGang(const cluster::State& state, const engine::GangReport& report) override;
   void OnGangAttempt(const cluster::State& state, const engine::GangAttempt& attempt) override;
   // Once for every profile.
-  void OnGangIgnored(const cluster::State& state, cluster::PodId pod) override;
+  void OnIgnored(const cluster::State& state, cluster::PodId pod, engine::Ignored what) override;
   void OnBackfill(const cluster::State& state, const engine::BackfillReport& report) override;
   void OnForeignBind(const cluster::State& state, cluster::PodId pod) override;
   void OnOvercommit(const cluster::State& state, cluster::PodId pod) override;
@@ -78,7 +78,7 @@ class Narrator final : public engine::Observer {
   const SteadyClock& clock_;
   observe::SchedulerMetrics& metrics_;
   observe::Log& log_;
-  std::set<std::string, std::less<>> ignores_gangs_;  // profiles of which it was said
+  std::set<std::pair<engine::Ignored, std::string>> ignored_;  // by which profile, as was said
   std::array<std::size_t, static_cast<std::size_t>(observe::ApiCall::kCount)> unanswered_{};
   bool forbidden_ = false;  // an answer is being told that says so
   // The first that the present call of the engine brought about: what it is counted for.

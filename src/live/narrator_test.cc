@@ -63,16 +63,22 @@ class NarratorTest : public ::testing::Test {
   engine::testing::Harness harness_{Options(&narrator_)};
 };
 
-TEST_F(NarratorTest, SaysOnceThatAProfileKnowsNoGangs) {
+TEST_F(NarratorTest, SaysOnceWhatAProfileDoesNotHeed) {
   for (const std::string name : {"a", "b"}) {
     harness_.Pod(PodBuilder(name)
                      .Label("pod-group.scheduling.kubenexus.io/name", "train")
                      .Label("pod-group.scheduling.kubenexus.io/min-available", "2"));
   }
+  for (const std::string name : {"c", "d"}) {
+    harness_.Pod(PodBuilder(name).Annotation("scheduling.kubenexus.io/expected-duration", "1h"));
+  }
   harness_.Pod(PodBuilder("single"));
   EXPECT_THAT(Said(), ElementsAre("\"Pods of gangs are placed one by one, because their profile "
                                   "lacks Coscheduling\" profile=\"default-scheduler\" "
-                                  "pod=\"default/a\"\n"));
+                                  "pod=\"default/a\"\n",
+                                  "\"No starts are promised by what pods say of their run time, "
+                                  "because no profile has BackfillScoring\" "
+                                  "profile=\"default-scheduler\" pod=\"default/c\"\n"));
 }
 
 TEST_F(NarratorTest, SaysAndCountsWhatBecomesOfGangs) {

@@ -142,6 +142,34 @@ TEST(Simulate, WarnsOfGangsAndReservationsThatNoProfileHeeds) {
   EXPECT_EQ(result->reservations.at(0).state, "without effect");
 }
 
+TEST(Simulate, WarnsOfDriversAndRunTimesThatNoProfileHeeds) {
+  const std::string drives = R"(
+apiVersion: v1
+kind: Pod
+metadata:
+  name: driver
+  labels: {spark-role: driver, pod-group.scheduling.kubenexus.io/name: app, pod-group.scheduling.kubenexus.io/min-available: "2"}
+  annotations: {scheduling.kubenexus.io/expected-duration: 1h}
+spec: {containers: [{name: c}]}
+)";
+  SimulationRequest request = RequestFor(std::string(kNodeOfFour) + drives);
+  request.config = TextFile{"scheduler.yaml", R"(
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles: [{schedulerName: default-scheduler, plugins: {multiPoint: {enabled: [{name: Coscheduling}]}}}]
+)"};
+  const auto result = Simulate(request);
+  ASSERT_TRUE(result.ok()) << result.error().ToString();
+  const auto& said = result->warnings;
+  for (const std::string_view what :
+       {"pod default/driver: drives its gang, but no room is kept for the pods that it makes",
+        "pod default/driver: says how long it runs, but no start is promised by that"}) {
+    EXPECT_TRUE(std::any_of(said.begin(), said.end(),
+                            [&](const std::string& one) { return one.starts_with(what); }))
+        << what;
+  }
+}
+
 TEST(Simulate, WarnsOnceOfWhatItsOwnConfigurationLacksAndWithoutAPlace) {
   const auto result = Simulate(RequestFor(kManifests));
   ASSERT_TRUE(result.ok()) << result.error().ToString();

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/observer.h"
@@ -13,7 +14,7 @@ namespace knx::sim {
 
 class Unheeded : public engine::Observer {
  public:
-  void OnGangIgnored(const cluster::State& state, cluster::PodId pod) override;
+  void OnIgnored(const cluster::State& state, cluster::PodId pod, engine::Ignored what) override;
 
   [[nodiscard]] std::vector<std::string> Texts() const;
 
@@ -22,7 +23,7 @@ class Unheeded : public engine::Observer {
     std::string first;
     std::size_t others = 0;
   };
-  std::map<std::string, Pods> of_gangs_;  // by profile
+  std::map<std::pair<engine::Ignored, std::string>, Pods> pods_;  // and by profile
 };
 
 // There are ResourceReservations, and no profile that holds room for them.
