@@ -7,6 +7,7 @@
 #include "engine/importance.h"
 #include "k8s/drivers.h"
 #include "k8s/names.h"
+#include "k8s/selector.h"
 
 namespace knx::engine {
 
@@ -282,7 +283,9 @@ void Core::OnNewPod(const k8s::Pod& pod, Time now) {
   if (in_gang && as_gang && !reserving_ && k8s::IsDriver(pod.meta.labels)) {
     options_.observer->OnIgnored(state_, id, Ignored::kDriver);
   }
-  if (backfill_ == nullptr && k8s::FindValue(pod.meta.annotations, k8s::names::kExpectedDuration) != nullptr) {
+  const bool says_run_time =
+      k8s::FindValue(pod.meta.annotations, k8s::names::kExpectedDuration) != nullptr;
+  if (backfill_ == nullptr && says_run_time) {
     options_.observer->OnIgnored(state_, id, Ignored::kRunTime);
   }
 }
