@@ -23,6 +23,8 @@ constexpr Duration kMoment = Duration::Seconds(1);
 void Backfill::GiveBack(PodId pod, cluster::GangId gang, Time now) {
   std::optional<Promise> promise = started_.TakeBack(pod, gang, now);
   if (!promise) return;
+  // What those of the gang were promised meanwhile who had no place; all of them wait again.
+  Drop([&](const Promise& other) { return other.IsTo(pod, gang); });
   promise->start = promise->due = now;
   promise->kept = kNever;
   promise->wake = now + kNamedAgain;  // it is tried after its back-off before that

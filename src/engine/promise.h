@@ -37,9 +37,11 @@ struct Promise {
   bool may_pass = true;
   std::uint64_t number = 0;  // the less, the earlier it was given
 
-  [[nodiscard]] bool Is(const Waiter& waiter) const {
-    return gang.valid() ? gang == waiter.gang : pod == waiter.pod;
+  // Another may come to stand for a gang.
+  [[nodiscard]] bool IsTo(cluster::PodId who, cluster::GangId of) const {
+    return gang.valid() ? gang == of : pod == who;
   }
+  [[nodiscard]] bool Is(const Waiter& waiter) const { return IsTo(waiter.pod, waiter.gang); }
   [[nodiscard]] bool IsOn(cluster::NodeRow row) const {
     return std::any_of(places.begin(), places.end(),
                        [row](const auto& place) { return place.second == row; });
