@@ -282,28 +282,11 @@ const Promise* Backfill::Refuse(const Waiter& waiter, Time now) {
   DropGone();
   const Places nowhere;
   const Turn turn{waiter, nowhere, now};
-  if (!HasPromise(waiter)) {
-    const auto comes_after = [&](const Promise& promise) {
-      const std::optional<Waiter> owner = doors_.find(promise);
-      return !owner || Outranks(waiter, *owner);
-    };
-    const auto after = std::count_if(promises_.begin(), promises_.end(), comes_after);
-    if (IsFull(waiter, promises_.size() - static_cast<std::size_t>(after))) {
-      refused_.insert(KeyOf(waiter));
-      return nullptr;
-    }
-    Drop(comes_after);  // they are promised a start anew, behind it
-    if (!promises_.empty()) Agree(turn);
-    if (!Give(waiter, kNever, false, now)) return nullptr;
-    refused_.erase(KeyOf(waiter));
-    // There may be another for the next.
-    moved_ = moved_ || (!refused_.empty() && !IsFull(waiter, promises_.size()));
-    return &promises_.back();
-  }
+  if (!HasPromise(waiter)) return GiveFirst(turn);
   if (promises_.size() == 1) {
     const Promise before = std::move(promises_.front());
     promises_.clear();
-    const bool given = Give(waiter, before.first, false, now);
+    const bool given = Give(waiter, &before, false, now);
     moved_ = moved_ || !given || promises_.back().start != before.start ||
              promises_.back().places != before.places;
     return given ? &promises_.back() : nullptr;
@@ -312,6 +295,46 @@ const Promise* Backfill::Refuse(const Waiter& waiter, Time now) {
   if (!HasPromise(waiter)) return nullptr;
   Improve(waiter, now);
   return &*PromiseTo(waiter);
+}
+
+const Promise* Backfill::GiveFirst(const Turn& turn) {
+  const Waiter& waiter = turn.waiter;
+  std::vector<Promise> after;
+  const auto comes_after = [&](const Promise& promise) {
+    const std::optional<Waiter> owner = doors_.find(promise);
+    const bool after_it = !owner || Outranks(waiter, *owner);
+    if (after_it) after.push_back(promise);
+    return after_it;
+  };
+  const std::vector<Promise> as_they_were = promises_;
+  const bool had_moved = moved_;
+  std::erase_if(promises_, comes_after);
+  const bool full = IsFull(waiter, promises_.size());
+  if (!full && !promises_.empty()) Agree(turn);
+  if (full || !Give(waiter, nullptr, false, turn.now)) {
+    // Who is promised nothing takes nothing from others.
+    promises_ = as_they_were;
+    moved_ = had_moved;
+    if (full) refused_.insert(KeyOf(waiter));
+    return nullptr;
+  }
+  refused_.erase(KeyOf(waiter));
+  GiveBehind(after, turn.now);
+  // There may be another for the next.
+  moved_ = moved_ || (!refused_.empty() && !IsFull(waiter, promises_.size()));
+  return &*PromiseTo(waiter);
+}
+
+void Backfill::GiveBehind(std::span<const Promise> before, Time now) {
+  for (const Promise& promise : before) {
+    const std::optional<Waiter> owner = doors_.find(promise);
+    const bool full = owner && IsFull(*owner, promises_.size());
+    const bool given = owner && !full && Give(*owner, &promise, true, now);
+    if (owner && !given) lost_.push_back(KeyOf(*owner));
+    if (full) refused_.insert(KeyOf(*owner));
+    moved_ = moved_ || !given || promises_.back().start != promise.start ||
+             promises_.back().places != promise.places;
+  }
 }
 
 bool Backfill::IsFull(const Waiter& waiter, std::size_t before) {
@@ -336,19 +359,20 @@ std::optional<Waiter> Backfill::TakeFirstRefused() {
   return first;
 }
 
-bool Backfill::Give(const Waiter& waiter, Time first, bool now_too, Time now) {
+bool Backfill::Give(const Waiter& waiter, const Promise* before, bool now_too, Time now) {
   std::optional<Found> found = Earliest(waiter, {promises_.size(), now_too, kNever, now});
   if (!found) return false;
   promises_.push_back({.pod = waiter.pod,
                        .gang = waiter.gang,
                        .start = found->start,
                        .due = found->start,
-                       .first = first == kNever ? found->start : first,
+                       .first = before == nullptr ? found->start : before->first,
                        .places = std::move(found->places),
                        .run = RunTimeOf(waiter),
                        .wake = WakeFor(found->start),
                        .may_pass = MayPass(waiter),
-                       .number = ++given_});
+                       .number = before == nullptr ? ++given_ : before->number,
+                       .tried = before == nullptr || found->start > now ? kNever : before->tried});
   return true;
 }
 
@@ -378,9 +402,40 @@ std::optional<Promise> Backfill::Start(const Waiter& waiter, Passing passing, Ti
   const auto own = PromiseTo(waiter);
   if (own == promises_.end()) return std::nullopt;
   std::optional<Promise> kept = *own;
+  kept->tried = std::min(kept->tried, now);
   Drop([&](const Promise& promise) { return promise.Is(waiter); });
-  started_.Keep(*kept, now);
+  started_.Keep(*kept);
   return kept;
+}
+
+void Backfill::Insert(Promise promise) {
+  const auto later = std::find_if(promises_.begin(), promises_.end(), [&](const Promise& other) {
+    return other.number > promise.number;
+  });
+  promises_.insert(later, std::move(promise));
+}
+
+std::optional<Promise> Backfill::TakeOut(cluster::GangId gang) {
+  const auto own = std::find_if(promises_.begin(), promises_.end(), [gang](const Promise& promise) {
+    return promise.IsTo(PodId(), gang);
+  });
+  if (own == promises_.end()) return std::nullopt;
+  std::optional<Promise> promise = std::move(*own);
+  promises_.erase(own);
+  return promise;
+}
+
+void Backfill::PutBack(Promise promise, std::span<const PodId> before,
+                       std::span<const PodId> after) {
+  if (before.size() != after.size()) {
+    moved_ = true;
+    return;
+  }
+  for (auto& [pod, row] : promise.places) {
+    const auto at = std::find(before.begin(), before.end(), pod);
+    if (at != before.end()) pod = after[static_cast<std::size_t>(at - before.begin())];
+  }
+  Insert(std::move(promise));
 }
 
 void Backfill::Drop(absl::FunctionRef<bool(const Promise&)> which) {

@@ -119,10 +119,16 @@ class Backfill {
   [[nodiscard]] bool HoldsSomebody() const { return !held_.empty(); }
   // Those who were held back, once a promise has moved or gone: it may be their turn now. Where
   // promises move with every try, who has been tried often waits for a moment. And the first of
-  // those who were promised nothing because others were, if it can be promised a start now.
+  // those who were promised nothing because others were, if it can be promised a start now. And
+  // those who have lost what they were promised to somebody more important.
   std::vector<cluster::PodId> TakeReleased(Time now);
   // It starts: the promise that it had.
   std::optional<Promise> Start(const Waiter& waiter, Passing passing, Time now);
+  // What the gang is promised, until it is put back: for those of `after` what it was for those of
+  // `before`, in their order. Not put back if these are not as many.
+  [[nodiscard]] std::optional<Promise> TakeOut(cluster::GangId gang);
+  void PutBack(Promise promise, std::span<const cluster::PodId> before,
+               std::span<const cluster::PodId> after);
   // Nothing came of its start, and it waits again: what it was promised is kept for it, before
   // others take the room. Not for long: it may never work out.
   void GiveBack(cluster::PodId pod, cluster::GangId gang, Time now);
@@ -182,6 +188,8 @@ class Backfill {
   // the places already that it is tried at.
   void DropGone(const Waiter* but = nullptr);
   [[nodiscard]] Duration RunTimeOf(const Waiter& waiter) const;
+  // To one who has no promise yet.
+  const Promise* GiveFirst(const Turn& turn);
   // No more promises are given than so many before its own.
   [[nodiscard]] static bool IsFull(const Waiter& waiter, std::size_t before);
   [[nodiscard]] std::optional<Waiter> TakeFirstRefused();
@@ -213,9 +221,13 @@ class Backfill {
   std::optional<std::vector<Promise>> Beside(const Waiter& waiter, const Places& places, Time now);
   // Takes those promises back.
   void Drop(absl::FunctionRef<bool(const Promise&)> which);
-  // Promises it a start behind the others. `first`: what was promised to it first; kNever: nothing.
-  // False: it will not fit.
-  bool Give(const Waiter& waiter, Time first, bool now_too, Time now);
+  // Promises it a start behind the others. `before`: the promise that is made anew; nullptr: it is
+  // the first. False: it will not fit.
+  bool Give(const Waiter& waiter, const Promise* before, bool now_too, Time now);
+  // Promises those a start anew, behind the others, as far as there may be so many.
+  void GiveBehind(std::span<const Promise> before, Time now);
+  // Among the others, in the order in which they were given.
+  void Insert(Promise promise);
   // Promises it an earlier start if the others leave room for that.
   void Improve(const Waiter& waiter, Time now);
 
@@ -254,6 +266,8 @@ class Backfill {
   StartedPromises started_;
   std::set<cluster::PodId> held_;
   std::set<std::pair<cluster::PodId, cluster::GangId>> refused_;  // because others are promised
+  // Who has to be told that it is promised nothing any more.
+  std::vector<std::pair<cluster::PodId, cluster::GangId>> lost_;
   struct Tries {
     Time since;
     std::uint32_t count = 0;

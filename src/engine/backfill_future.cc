@@ -107,6 +107,7 @@ bool Backfill::Agree(const Turn& turn) {
     const Promise& before = promises_[i];
     Promise& after = (*played)[i];
     if (after.start == before.start) continue;
+    if (after.start > turn.now) after.tried = kNever;
     changed = true;
     // Who could not start yet is tried again if it can now, and who was held back if it is for more
     // than a moment.
@@ -178,7 +179,7 @@ void Backfill::Remake(const Turn& turn) {
     const bool decides = promise.Is(turn.waiter);
     const std::optional<Waiter> owner = decides ? turn.waiter : doors_.find(promise);
     const bool now_too = !decides || !turn.places.empty();
-    if (owner) Give(*owner, promise.first, now_too, turn.now);
+    if (owner) Give(*owner, &promise, now_too, turn.now);
   }
 }
 

@@ -28,20 +28,21 @@ void Backfill::GiveBack(PodId pod, cluster::GangId gang, Time now) {
   promise->start = promise->due = now;
   promise->kept = kNever;
   promise->wake = now + kNamedAgain;  // it is tried after its back-off before that
-  const auto later = std::find_if(promises_.begin(), promises_.end(), [&](const Promise& other) {
-    return other.number > promise->number;
-  });
-  promises_.insert(later, *std::move(promise));
+  Insert(*std::move(promise));
 }
 
 std::vector<PodId> Backfill::TakeReleased(Time now) {
-  if (held_.empty() && refused_.empty()) {
+  if (held_.empty() && refused_.empty() && lost_.empty()) {
     moved_ = false;
     return {};
   }
   DropGone();
   if (!std::exchange(moved_, false)) return {};
   std::vector<PodId> released;
+  for (const auto& [pod, gang] : std::exchange(lost_, {})) {
+    const std::optional<Waiter> waiter = doors_.find({.pod = pod, .gang = gang});
+    if (waiter) released.push_back(waiter->pod);
+  }
   std::erase_if(held_, [&](PodId pod) {
     Tries& tries = tries_[pod];
     if (tries.since + kMoment <= now) tries = {now};
@@ -63,6 +64,7 @@ void Backfill::Forget(PodId pod) {
   held_.erase(pod);
   tries_.erase(pod);
   refused_.erase({pod, {}});
+  std::erase(lost_, std::pair(pod, cluster::GangId()));
   ForgetPlacesOf(pod);
 }
 
@@ -74,6 +76,7 @@ void Backfill::ForgetPlacesOf(PodId pod) {
 
 void Backfill::Forget(cluster::GangId gang) {
   refused_.erase({PodId(), gang});
+  std::erase(lost_, std::pair(PodId(), gang));
   started_.Forget(gang);
   Drop([&](const Promise& promise) { return promise.gang == gang; });
 }

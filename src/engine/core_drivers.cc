@@ -136,7 +136,12 @@ Reservation* Core::MakeExecutorPlaces(GangId id, std::size_t count, Time since) 
     }
     return known;
   }
-  DropExecutorPlaces(id, since);  // of an earlier attempt
+  // What was promised for those of an earlier attempt is promised for these, in their order.
+  const Reservation* const earlier = reservations_.Find(driver->places);
+  const std::vector<PodId> before = earlier == nullptr ? std::vector<PodId>() : earlier->holds();
+  std::optional<Promise> promised;
+  if (backfill_ != nullptr) promised = backfill_->TakeOut(id);
+  DropExecutorPlaces(id, since);
   Reservation& added = reservations_.Add(*made, since, lasts, state_.resources());
   added.made_for = id;
   for (Reservation::Place& place : added.places) place.left = driver->executor;
@@ -152,6 +157,7 @@ Reservation* Core::MakeExecutorPlaces(GangId id, std::size_t count, Time since) 
   }
   if (!runs) reservations_.Enter(added, ReservationStage::kMakingRoom);
   MakeHolds(added);
+  if (promised) backfill_->PutBack(*std::move(promised), before, added.holds());
   return &added;
 }
 

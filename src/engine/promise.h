@@ -36,6 +36,7 @@ struct Promise {
   Time kept = kNever;  // since when it could start, and has not
   bool may_pass = true;
   std::uint64_t number = 0;  // the less, the earlier it was given
+  Time tried = kNever;       // since when it has been relied on, and nobody is bound
 
   // Another may come to stand for a gang.
   [[nodiscard]] bool IsTo(cluster::PodId who, cluster::GangId of) const {

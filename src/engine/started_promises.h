@@ -14,7 +14,7 @@ namespace knx::engine {
 
 class StartedPromises {
  public:
-  void Keep(Promise promise, Time now);
+  void Keep(Promise promise);
   // What the pod, or its gang, was promised before it started; nullopt: nothing, or it has lost its
   // place again and again for a minute.
   std::optional<Promise> TakeBack(cluster::PodId pod, cluster::GangId gang, Time now);
@@ -28,15 +28,11 @@ class StartedPromises {
  private:
   // Another may come to stand for a gang.
   using Key = std::pair<cluster::PodId, cluster::GangId>;
-  struct Started {
-    Time since;  // its first start
-    std::optional<Promise> promise = {};
-  };
   static Key KeyOf(cluster::PodId pod, cluster::GangId gang) {
     return {gang.valid() ? cluster::PodId() : pod, gang};
   }
 
-  std::map<Key, Started> started_;
+  std::map<Key, Promise> started_;
 };
 
 }  // namespace knx::engine
