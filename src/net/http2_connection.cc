@@ -84,7 +84,9 @@ struct Http2Callbacks {
 
   static int OnStreamClosed(nghttp2_session*, std::int32_t id, std::uint32_t code, void* user) {
     Http2Connection& connection = Of(user);
-    if (code == NGHTTP2_NO_ERROR) {
+    const auto found = connection.streams_.find(id);
+    const bool answered = found != connection.streams_.end() && found->second.head_told;
+    if (code == NGHTTP2_NO_ERROR && answered) {
       connection.Finish(id, Ok(), false);
     } else {
       const Error error{ErrorKind::kUnavailable,

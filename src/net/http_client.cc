@@ -10,6 +10,8 @@ namespace {
 
 // One that ends sooner, and never carried a request, was of no use.
 constexpr Duration kLongEnoughForALink = Duration::Seconds(1);
+// An answer that takes longer is slow.
+constexpr Duration kSlow = Duration::Seconds(1);
 
 }  // namespace
 
@@ -22,7 +24,7 @@ class HttpClient::Forwarder final : public ResponseSink {
   void OnHead(int status, const Headers& headers) override { sink_->OnHead(status, headers); }
   void OnData(std::string_view bytes) override { sink_->OnData(bytes); }
   void OnDone(const Status& outcome, bool unsent) override {
-    client_.sent_.erase(id_);
+    client_.NoteOver(id_, outcome.ok());
     sink_->OnDone(outcome, unsent);
   }
 
@@ -56,7 +58,7 @@ HttpClient::RequestId HttpClient::Send(Request request, std::unique_ptr<Response
 void HttpClient::Cancel(RequestId id) {
   if (const auto sent = sent_.find(id); sent != sent_.end()) {
     const Sent at = sent->second;
-    sent_.erase(sent);
+    NoteOver(id, false);
     at.link->connection->Cancel(at.stream);
     return;
   }
@@ -90,8 +92,8 @@ void HttpClient::SweepSoon() {
 }
 
 bool HttpClient::SendNext(Links::iterator link) {
+  if (!AnyMayBeSent()) return false;
   std::deque<Waiting>& queue = urgent_.empty() ? patient_ : urgent_;
-  if (queue.empty()) return false;
   Waiting next = std::move(queue.front());
   queue.pop_front();
   if (next.request.wanted && !next.request.wanted()) {
@@ -104,17 +106,42 @@ bool HttpClient::SendNext(Links::iterator link) {
   auto forwarder = std::make_unique<Forwarder>(*this, next.id, std::move(next.sink));
   Forwarder& kept = *forwarder;
   std::unique_ptr<ResponseSink> sink = std::move(forwarder);
+  const std::size_t path_size = next.request.path.size();
+  if (next.request.path_end) next.request.path += next.request.path_end();
   const Http2Connection::StreamId stream = link->connection->Send(next.request, sink);
   if (stream >= 0) {
-    sent_[next.id] = {link, stream};
     last_sent_ = EventLoop::Now();
+    const bool urgent = &queue == &urgent_;
+    sent_[next.id] = {link, stream, urgent, last_sent_};
+    patient_sent_ += urgent ? 0U : 1U;
     link->used = true;
     backoff_.Reset();
   } else {
     next.sink = kept.TakeBack();
+    next.request.path.resize(path_size);
     queue.push_front(std::move(next));
   }
   return true;
+}
+
+void HttpClient::NoteOver(RequestId id, bool well) {
+  const auto found = sent_.find(id);
+  if (found == sent_.end()) return;
+  const Sent sent = found->second;
+  sent_.erase(found);
+  if (sent.urgent) return;
+  --patient_sent_;
+  const bool quick = well && EventLoop::Now() - sent.when < kSlow;
+  patient_window_ = quick ? patient_window_ + 1 : kFewPatient;
+}
+
+bool HttpClient::MaySendPatient() const {
+  std::size_t room = 0;
+  for (const Link& link : links_) {
+    if (Usable(link)) room += link.connection->open() + link.connection->room();
+  }
+  const std::size_t share = std::max<std::size_t>(room * 3 / 4, 1);
+  return patient_sent_ < std::min(patient_window_, share);
 }
 
 bool HttpClient::Usable(const Link& link) {
@@ -126,7 +153,7 @@ void HttpClient::Pump() {
     while (Usable(*link) && link->connection->room() > 0 && SendNext(link)) {
     }
   }
-  if (!urgent_.empty() || !patient_.empty()) OpenAnother();
+  if (AnyMayBeSent()) OpenAnother();
 }
 
 void HttpClient::OpenAnother() {

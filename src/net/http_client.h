@@ -54,6 +54,8 @@ class HttpClient {
   }
 
  private:
+  // A server that hangs hangs for these, and goes on with the others.
+  static constexpr std::size_t kFewPatient = 50;
   class Forwarder;
   struct Waiting {
     RequestId id;
@@ -71,11 +73,20 @@ class HttpClient {
   struct Sent {
     Links::iterator link;
     Http2Connection::StreamId stream;
+    bool urgent;
+    Time when;
   };
 
   void Pump();
-  // False: none waits.
+  // False: none waits that may be sent.
   bool SendNext(Links::iterator link);
+  // It was answered, or failed (`well` says which), or is not waited for any more.
+  void NoteOver(RequestId id, bool well);
+  // Where answers are slow or do not come, those that are not urgent leave most of the room alone.
+  [[nodiscard]] bool MaySendPatient() const;
+  [[nodiscard]] bool AnyMayBeSent() const {
+    return !urgent_.empty() || (!patient_.empty() && MaySendPatient());
+  }
   void OpenAnother();
   [[nodiscard]] static bool Usable(const Link& link);
   void OnRoom(Links::iterator link);
@@ -94,6 +105,8 @@ class HttpClient {
   Links links_;
   std::deque<Waiting> urgent_, patient_;  // waiting
   std::map<RequestId, Sent> sent_;
+  std::size_t patient_sent_ = 0;
+  std::size_t patient_window_ = kFewPatient;  // so many of them at a time
   RequestId last_ = 0;
   Time last_sent_;           // when a request last found a place
   EventLoop::TimerId look_;  // at who has waited for too long

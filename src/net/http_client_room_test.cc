@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "net/http_client.h"
@@ -63,6 +64,44 @@ TEST_F(HttpClientRoomTest, WhereRequestsWaitTheUrgentOnesGoFirst) {
   server_->Answer(*holding, 200, "");
   ASSERT_TRUE(Done(all));
   EXPECT_THAT(order, ::testing::ElementsAre("/first", "/urgent", "/patient"));
+}
+
+TEST_F(HttpClientRoomTest, PatientOnesThatHangLeaveRoomForUrgentOnes) {
+  int hanging = 0;
+  Serve({.most_streams = 8}, [&](const Asked& asked) {
+    if (asked.path != "/hang") return server_->Answer(asked, 200, "");
+    ++hanging;
+  });
+  Connect();
+  std::vector<std::shared_ptr<Heard>> all;
+  for (int i = 0; i < 20; ++i) all.push_back(Send({.path = "/hang", .urgent = false}));
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(Done({Get("/urgent")}));
+  EXPECT_EQ(hanging, 6);
+}
+
+TEST_F(HttpClientRoomTest, AFewPatientOnesAreTriedWhereAnswersDoNotCome) {
+  std::vector<Asked> open;
+  bool hangs = false;
+  Serve({}, [&](const Asked& asked) {
+    hangs ? open.push_back(asked) : server_->Answer(asked, 200, "");
+  });
+  Connect();
+  const auto send = [this](int count) {
+    std::vector<std::shared_ptr<Heard>> sent;
+    for (int i = 0; i < count; ++i) sent.push_back(Send({.path = "/", .urgent = false}));
+    return sent;
+  };
+  hangs = true;
+  auto all = send(100);
+  ASSERT_TRUE(RunUntil(loop_, [&] { return open.size() == 50; }));
+  RunFor(loop_, Duration::Milliseconds(20));
+  EXPECT_EQ(open.size(), 50U);
+  hangs = false;
+  for (const Asked& one : std::exchange(open, {})) server_->Answer(one, 200, "");
+  ASSERT_TRUE(Done(all));
+  hangs = true;
+  all = send(200);
+  ASSERT_TRUE(RunUntil(loop_, [&] { return open.size() == 150; })) << "it was quick before";
 }
 
 TEST_F(HttpClientRoomTest, ManyConnectionsShareTheWork) {

@@ -72,6 +72,30 @@ TEST_F(HttpClientTest, CarriesARequestThereAndItsAnswerBack) {
   EXPECT_EQ(client_->outstanding(), 0U);
 }
 
+TEST_F(HttpClientTest, WhatEndsWithoutAnAnswerMayHaveBeenDone) {
+  constexpr std::uint32_t kNoError = 0;
+  Serve({}, [&](const Asked& asked) { server_->Reset(asked, kNoError); });
+  Connect();
+  const auto heard = Get("/");
+  ASSERT_TRUE(Done({heard}));
+  EXPECT_FALSE(heard->ok || heard->unsent);
+  EXPECT_THAT(heard->error, HasSubstr("the server ended the request"));
+}
+
+TEST_F(HttpClientTest, TheEndOfAPathIsAskedForWhenItIsSent) {
+  std::vector<std::string> paths;
+  Serve({}, [&](const Asked& asked) {
+    paths.push_back(asked.path);
+    server_->Answer(asked, 200, "");
+  });
+  Connect();
+  std::string end = "?early";
+  const auto heard = Send({.path = "/a", .path_end = [&] { return end; }});
+  end = "?late";
+  ASSERT_TRUE(Done({heard}));
+  EXPECT_EQ(paths, std::vector<std::string>{"/a?late"});
+}
+
 TEST_F(HttpClientTest, CarriesBodiesThatAreLargerThanAnyWindow) {
   const std::string large(std::size_t{9} << 20, 'x');
   Serve({}, [&](const Asked& asked) { server_->Answer(asked, 200, asked.body + "!"); });

@@ -34,6 +34,9 @@ struct Request {
   // Asked right before it is sent; false: it is not, because somebody else was faster, and the sink
   // is told. Empty: it is always.
   std::function<bool()> wanted = {};
+  // What is added to the path right before it is sent, because it holds only from then. Empty:
+  // nothing.
+  std::function<std::string()> path_end = {};
 };
 
 // Gets a response, in pieces as they arrive. OnDone is called once, last, and always.
