@@ -20,6 +20,8 @@ constexpr int kLongestWaitSeconds = 60;
 constexpr std::size_t kMostReadConnections = 32;
 // Before what was not sent, or put off, is sent again: doubled each time, as where to may have gone
 // for longer. A server that says "later" and names no time has as much to do as any other.
+// A server that puts something off for longer than this is worth a line.
+constexpr Duration kWorthALine = Duration::Seconds(2);
 constexpr Duration kFirstWait = Duration::Milliseconds(20), kLongestWait = Duration::Seconds(1);
 // Looks at credentials that are being fetched, and their number.
 constexpr Duration kWaitForCredentials = Duration::Milliseconds(100);
@@ -45,7 +47,7 @@ class WholeAnswer final : public net::ResponseSink {
   void OnData(std::string_view bytes) override {
     too_long_ = too_long_ || response_.body.size() + bytes.size() > kLongestAnswer;
     if (too_long_) {
-      response_.body.clear();
+      response_.body = std::string();
     } else {
       response_.body += bytes;
     }
@@ -260,6 +262,19 @@ void ApiClient::SendAfter(Duration wait, const std::shared_ptr<Attempt>& attempt
   });
 }
 
+// Others are sent meanwhile, however many wait like that.
+void ApiClient::PutOff(Duration wait, const std::shared_ptr<Attempt>& attempt) {
+  const bool urgent = attempt->call.urgent;
+  CountCall(urgent, -1);
+  put_off_ += urgent ? 1U : 0U;
+  loop_.After(wait, [this, alive = alive_, attempt, urgent] {
+    if (!*alive) return;
+    put_off_ -= urgent ? 1U : 0U;
+    CountCall(urgent, 1);
+    Send(attempt);
+  });
+}
+
 void ApiClient::Finish(const std::shared_ptr<Attempt>& attempt, Result<Response> response) {
   CountCall(attempt->call.urgent, -1);
   may_be_done_ = attempt->may_be_done;
@@ -273,11 +288,9 @@ void ApiClient::Send(Call call, std::function<void(const Status& outcome)> done)
        }));
 }
 
-std::string ApiClient::PathOf(const Call& call) const {
-  std::string path = options_.base_path + call.path;
-  if (options_.server_timeout == Duration{} || Reads(call)) return path;
-  path += path.find('?') == std::string::npos ? '?' : '&';
-  return path + "timeout=" + FormatDuration(options_.server_timeout);
+std::string ApiClient::EndOf(const std::string& path) const {
+  const char before = path.find('?') == std::string::npos ? '?' : '&';
+  return fmt::format("{}timeout={}", before, FormatDuration(options_.server_timeout()));
 }
 
 void ApiClient::Send(const std::shared_ptr<Attempt>& attempt) {
@@ -292,7 +305,10 @@ void ApiClient::Send(const std::shared_ptr<Attempt>& attempt) {
   const Call& call = attempt->call;
   net::Request request;
   request.method = call.method;
-  request.path = PathOf(call);
+  request.path = options_.base_path + call.path;
+  if (options_.server_timeout && !Reads(call)) {
+    request.path_end = [this, path = request.path] { return EndOf(path); };
+  }
   request.headers = CommonHeaders(call.accept, attempt->generation);
   if (!call.body.empty()) request.headers.emplace_back("content-type", call.content_type);
   if (!call.etag.empty()) request.headers.emplace_back("if-none-match", call.etag);
@@ -318,7 +334,15 @@ void ApiClient::OnAnswer(const std::shared_ptr<Attempt>& attempt, Result<Respons
   const Duration pause = PauseAfter(attempt->count);
   std::optional<Duration> wait;
   if (response.ok()) {
-    if (const auto asked = RetryAfter(*response)) wait = std::max(*asked, pause);
+    if (const auto asked = RetryAfter(*response)) {
+      wait = std::max(*asked, pause);
+      if (*asked > kWorthALine && attempt->count < attempt->call.attempts) {
+        troubles_.Report(
+            fmt::format("the API server puts off what is written (status {}): it is sent again "
+                        "after {}, as the server asks",
+                        response->status, FormatDuration(*asked)));
+      }
+    }
     if (response->status == kStatusUnauthorized && !std::exchange(attempt->refused, true)) {
       OnRefused(attempt->generation);
       if (SendWithOthers(attempt)) return;
@@ -329,7 +353,7 @@ void ApiClient::OnAnswer(const std::shared_ptr<Attempt>& attempt, Result<Respons
     wait = pause;
   }
   if (wait && attempt->count < attempt->call.attempts && MaySend(attempt->call)) {
-    return SendAfter(*wait, attempt);
+    return PutOff(*wait, attempt);
   }
   Finish(attempt, std::move(response));
 }

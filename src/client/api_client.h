@@ -64,8 +64,9 @@ class ApiClient {
     // Whether calls that change something may still be sent; empty: always. Asked when one is made,
     // made again, and by the connection right before bytes leave (net::Endpoint::may_send).
     std::function<bool()> may_send = {};
-    // After so long the server gives up on a call that changes something; zero: as it likes.
-    Duration server_timeout = {};
+    // How long the server may take for a call that changes something and is sent now; empty: as it
+    // likes.
+    std::function<Duration()> server_timeout = {};
     // Calls a second, counted apart for urgent and patient ones; zero or less: no limit.
     double calls_per_second = 0;
     std::int32_t burst = 0;
@@ -137,9 +138,11 @@ class ApiClient {
   // Whether calls that change something may still be sent. For those who write elsewhere, too.
   [[nodiscard]] bool MayWrite() const;
 
-  // Calls that were not answered yet.
+  // Calls that were not answered yet, and are not put off.
   [[nodiscard]] std::size_t urgent_calls() const { return urgent_calls_; }
   [[nodiscard]] std::size_t patient_calls() const { return patient_calls_; }
+  // Urgent ones that the server asked to be sent later.
+  [[nodiscard]] std::size_t put_off() const { return put_off_; }
 
  private:
   struct Attempt;
@@ -147,11 +150,13 @@ class ApiClient {
 
   void Send(const std::shared_ptr<Attempt>& attempt);
   void SendAfter(Duration wait, const std::shared_ptr<Attempt>& attempt);
+  void PutOff(Duration wait, const std::shared_ptr<Attempt>& attempt);
   void Finish(const std::shared_ptr<Attempt>& attempt, Result<Response> response);
   void CountCall(bool urgent, int more);
   [[nodiscard]] bool MaySend(const Call& call) const;
   [[nodiscard]] net::Endpoint Guarded(net::Endpoint endpoint) const;
-  [[nodiscard]] std::string PathOf(const Call& call) const;
+  // What tells the server how long it may take.
+  [[nodiscard]] std::string EndOf(const std::string& path) const;
   void OnAnswer(const std::shared_ptr<Attempt>& attempt, Result<Response> response, bool unsent);
   void OnForbidden(const Call& call, const Response& response);
   // False: there are no other credentials to be had.
@@ -169,7 +174,7 @@ class ApiClient {
   TroubleLog troubles_;
   std::string not_sent_because_;
   bool may_be_done_ = false;
-  std::size_t urgent_calls_ = 0, patient_calls_ = 0;
+  std::size_t urgent_calls_ = 0, patient_calls_ = 0, put_off_ = 0;
   bool busy_ = false;  // with many calls
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -106,6 +106,38 @@ TEST_F(ApiClientTest, GivesUpOnAServerThatAlwaysSaysLater) {
   EXPECT_GE(net::EventLoop::Now() - began, Duration::Milliseconds(300)) << "pauses that grow";
 }
 
+TEST_F(ApiClientTest, WhatIsPutOffHoldsUpNobodyAndIsSaid) {
+  server_.NextAnswer(429, "", {{"retry-after", "3"}});
+  Connect();
+  bool answered = false;
+  api_->Send({.method = "POST", .path = "/later", .body = "{}"},
+             [&](const Status& outcome) { answered = outcome.ok(); });
+  ASSERT_TRUE(RunUntil(loop_, [&] { return api_->put_off() == 1; }));
+  EXPECT_EQ(api_->urgent_calls(), 0U);
+  EXPECT_THAT(said_, ElementsAre("the API server puts off what is written (status 429): it is "
+                                 "sent again after 3s, as the server asks"));
+  server_.NextAnswer(200, "");
+  ASSERT_TRUE(Call().ok());
+  server_.NextAnswer(200, "");
+  ASSERT_TRUE(RunUntil(loop_, [&] { return answered; }));
+  EXPECT_EQ(api_->put_off() + api_->urgent_calls(), 0U);
+}
+
+TEST_F(ApiClientTest, TellsTheServerHowLongItMayTakeForWhatChangesSomething) {
+  ApiClient::Options reach = Reach();
+  reach.server_timeout = [] { return Duration::Seconds(7); };
+  api_ = std::make_unique<ApiClient>(loop_, std::move(reach));
+  for (const std::string path : {"/a", "/a?b=c"}) {
+    for (const std::string method : {"POST", "GET"}) {
+      server_.NextAnswer(200, "");
+      EXPECT_TRUE(Call({.method = method, .path = path}).ok());
+    }
+  }
+  std::vector<std::string> paths;
+  for (const auto& asked : server_.asked()) paths.push_back(asked.path);
+  EXPECT_THAT(paths, ElementsAre("/a?timeout=7s", "/a", "/a?b=c&timeout=7s", "/a?b=c"));
+}
+
 TEST_F(ApiClientTest, KnowsWhetherTheServerMayHaveActedUponACall) {
   const ApiClient::Call call = {.method = "POST", .path = "/bind", .body = "{}"};
   for (const int status : {302, 404, 409, 429}) {

@@ -50,7 +50,7 @@ LeaderLease::LeaderLease(net::EventLoop& loop, Options options, Callbacks callba
   ApiClient::Options& reach = options_.reach;
   reach.write_connections = 1;
   reach.may_send = nullptr;
-  reach.server_timeout = CallTimeout(options_.election);
+  reach.server_timeout = [timeout = CallTimeout(options_.election)] { return timeout; };
   reach.calls_per_second = 0;
   Connect();
 }
@@ -70,6 +70,12 @@ void LeaderLease::Connect() { api_ = std::make_unique<ApiClient>(loop_, options_
 
 Duration LeaderLease::SinceConfirmed() const {
   return leading() ? options_.now() - election_.confirmed() : Duration{};
+}
+
+Duration LeaderLease::TimeForWrites() const {
+  const Duration second = Duration::Seconds(1);
+  const Duration left = election_.TimeForWrites(options_.now());
+  return Duration::Seconds(std::max(left.ns / second.ns, std::int64_t{1}));
 }
 
 bool LeaderLease::MayWrite() {
@@ -112,7 +118,7 @@ void LeaderLease::Ask(const Request& request) {
   const std::string all = fmt::format("/apis/coordination.k8s.io/v1/namespaces/{}/leases",
                                       UrlEscaped(options_.namespace_));
   ApiClient::Call call;
-  call.timeout = options_.reach.server_timeout;
+  call.timeout = CallTimeout(options_.election);
   call.says_what_is_forbidden = true;
   call.path = request.kind == Request::Kind::kCreate
                   ? all

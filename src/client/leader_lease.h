@@ -47,6 +47,8 @@ class LeaderLease {
   // Asked before anything is sent. Looks at the clock, so that a process that was stopped for a
   // while knows better than its timers.
   [[nodiscard]] bool MayWrite();
+  // How long what is written now may take, in whole seconds.
+  [[nodiscard]] Duration TimeForWrites() const;
   [[nodiscard]] bool leading() const { return election_.leading(); }
   [[nodiscard]] const std::string& identity() const { return options_.election.identity; }
   // How long ago our hold on the lease was confirmed; zero where we do not lead.

@@ -12,13 +12,15 @@
 //    a process that was stopped finds out before it sends anything. What waits inside of us never
 //    leaves, and the connections are reset, which drops what the system still holds and makes the
 //    server give up what it has not done.
-// 4. What the server has by then ends within leaseDuration - renewDeadline, because every write
-//    says so (ApiClient::Options::server_timeout).
+// 4. What the server has by then ends before T + leaseDuration, because every write says how long
+//    it may take, counted from when it is given to the connection (TimeForWrites()). That is at
+//    least leaseDuration - renewDeadline, and mostly much more: a webhook that hangs and may be
+//    left out has its time to do so.
 // So what a leader wrote is done when another may begin. What this leaves is the time that bytes
-// need to the server: a write that left just before the deadline must not be on its way for longer
-// than leaseDuration - renewDeadline. Where that happens, the API server still refuses to bind a
-// pod twice. A new leader looks at everything again before it decides (live::Scheduler::Lead), so
-// it knows what the old one did.
+// need to the server, which is counted from when it has them. Where they are on their way for so
+// long that another leads meanwhile, the API server still refuses to bind a pod twice. A new leader
+// looks at everything again before it decides (live::Scheduler::Lead), so it knows what the old one
+// did.
 #pragma once
 
 #include <cstdint>
@@ -76,6 +78,10 @@ class LeaseElection {
   [[nodiscard]] const std::optional<std::string>& lost() const { return lost_; }
   // Who holds it, as far as we know; empty: nobody.
   [[nodiscard]] const std::string& holder() const { return seen_.record.holder; }
+  // How long what is written now may take, so that it ends before another may lead.
+  [[nodiscard]] Duration TimeForWrites(Time now) const {
+    return confirmed() + options_.lease_duration - now;
+  }
   // When our hold on it was last confirmed, counted from when we asked for it.
   [[nodiscard]] Time confirmed() const { return deadline_ - options_.renew_deadline; }
 

@@ -111,6 +111,16 @@ TEST_F(LeaseElectionTest, TheDeadlineCountsFromWhenTheRenewalWasSent) {
   EXPECT_FALSE(election.MayWrite(sent + Duration::Seconds(10)));
 }
 
+TEST_F(LeaseElectionTest, WhatIsWrittenHasTimeUntilOthersMayLead) {
+  Lead();
+  EXPECT_EQ(election.TimeForWrites(now), Duration::Seconds(15));
+  Pass(Duration::Seconds(2));
+  EXPECT_EQ(election.TimeForWrites(now), Duration::Seconds(13));
+  EXPECT_EQ(election.TimeForWrites(now + Duration::Seconds(8)), Duration::Seconds(5));
+  Ask(Kind::kUpdate);
+  EXPECT_EQ(election.TimeForWrites(now), Duration::Seconds(15));
+}
+
 TEST_F(LeaseElectionTest, TakesOverOnlyWhenTheRecordStayedTheSameForItsDuration) {
   HeldByAnother();
   Ask(Kind::kGet);

@@ -24,7 +24,6 @@ constexpr Duration kWaitForAnswers = Duration::Seconds(10);
 constexpr Duration kWaitForRelease = Duration::Seconds(10);
 constexpr Duration kWaitForPages = Duration::Seconds(2);
 constexpr Duration kLookAtFile = Duration::Seconds(1);
-constexpr Duration kLeastServerTimeout = Duration::Seconds(1);
 constexpr Duration kBetweenShadowReports = Duration::Minutes(1);
 // A leader that has not renewed its lease for so long after its end hangs, as kube-scheduler has
 // it.
@@ -166,8 +165,9 @@ void Daemon::MakeLease(const framework::LeaderElection& election) {
                                  {{"lease", name}, {"err", error.ToString()}});
               }});
   reach_.may_send = [this] { return lease_->MayWrite(); };
-  reach_.server_timeout =
-      std::max(election.lease_duration - election.renew_deadline, kLeastServerTimeout);
+  reach_.server_timeout = [this, most = reach_.server_timeout] {
+    return std::min(lease_->TimeForWrites(), most());
+  };
 }
 
 void Daemon::OnLeading() {

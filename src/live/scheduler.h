@@ -56,7 +56,7 @@ class Scheduler {
   [[nodiscard]] const engine::Engine& engine() const { return engine_; }
   // What was sent and not answered yet, and bindings of which nobody knows what became of them.
   [[nodiscard]] std::size_t outstanding() const {
-    return api_.urgent_calls() + bindings_.uncertain() +
+    return api_.urgent_calls() + api_.put_off() + bindings_.uncertain() +
            (options_.extenders == nullptr ? 0 : options_.extenders->outstanding());
   }
   // Says in the log what waits, and whether what we know is what the API server says.
