@@ -63,11 +63,17 @@ std::vector<Subject> AllSubjects(const cluster::State& state) {
   return all;
 }
 
-// Gangs of operators are called after operator and job; people know the name of the job.
-std::string_view JobIn(const Subject& subject) {
-  const std::size_t slash = subject.name.find('/');
-  if (subject.kind != KindOf(GangSource::kPod) || slash == std::string::npos) return subject.name;
-  return std::string_view(subject.name).substr(slash + 1);
+// Gangs of operators are called after operator and job, and after the group where a job has several
+// (LeaderWorkerSet/serve/0); people know the name of the job.
+std::vector<std::string_view> JobsIn(const Subject& subject) {
+  const std::string_view name = subject.name;
+  const std::size_t slash = name.find('/');
+  const bool of_operator = subject.kind == KindOf(GangSource::kPod) && slash != name.npos;
+  if (!of_operator || slash + 1 == name.size()) return {};
+  const std::string_view job = name.substr(slash + 1);
+  const std::size_t group = job.find('/');
+  if (group == job.npos || group == 0) return {job};
+  return {job, job.substr(0, group)};
 }
 
 // Names may have slashes, so that it is compared with what is there instead of being taken apart.
@@ -86,6 +92,12 @@ bool IsMeant(const Subject& subject, std::string_view name, std::string_view tex
   return false;
 }
 
+bool IsOfJob(const Subject& subject, std::string_view text) {
+  const std::vector<std::string_view> jobs = JobsIn(subject);
+  return std::any_of(jobs.begin(), jobs.end(),
+                     [&](std::string_view job) { return IsMeant(subject, job, text); });
+}
+
 }  // namespace
 
 std::vector<Subject> FindSubjects(const cluster::State& state, std::string_view text) {
@@ -94,9 +106,7 @@ std::vector<Subject> FindSubjects(const cluster::State& state, std::string_view 
   const auto is_called = [&](const Subject& subject) {
     return IsMeant(subject, subject.name, text);
   };
-  const auto is_of_job = [&](const Subject& subject) {
-    return IsMeant(subject, JobIn(subject), text);
-  };
+  const auto is_of_job = [&](const Subject& subject) { return IsOfJob(subject, text); };
   std::copy_if(all.begin(), all.end(), std::back_inserter(found), is_called);
   if (found.empty()) std::copy_if(all.begin(), all.end(), std::back_inserter(found), is_of_job);
   const auto rank = [&](const Subject& subject) {
@@ -127,17 +137,15 @@ std::string WhatThereIs(const cluster::State& state, std::string_view text) {
   for (const Subject& subject : all) {
     words.insert(subject.name);
     words.insert(fmt::format("{}/{}", subject.namespace_, subject.name));
-    words.emplace(JobIn(subject));
+    for (const std::string_view job : JobsIn(subject)) words.emplace(job);
   }
   const std::vector<std::string_view> names(words.begin(), words.end());
   std::set<std::string> named;
   const auto near = NamesNear(text, names);
   for (const Subject& subject : all) {
-    const bool is_near = std::any_of(near.begin(), near.end(),
-                                     [&](std::string_view name) {
-                                       return IsMeant(subject, subject.name, name) ||
-                                              IsMeant(subject, JobIn(subject), name);
-                                     });
+    const bool is_near = std::any_of(near.begin(), near.end(), [&](std::string_view name) {
+      return IsMeant(subject, subject.name, name) || IsOfJob(subject, name);
+    });
     if (is_near) named.insert(InWords(subject));
   }
   std::string_view what = "much the same is the name of";

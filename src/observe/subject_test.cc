@@ -67,6 +67,15 @@ TEST_F(SubjectTest, OfOperatorsAreFoundByTheNameOfTheJob) {
   harness_.Pod(PodBuilder("m4")
                    .Annotation("pod-group.scheduling.kubenexus.io/name", "Ray/fit")
                    .Annotation("pod-group.scheduling.kubenexus.io/min-available", "2"));
+  harness_.Pod(PodBuilder("m5")
+                   .Annotation("pod-group.scheduling.kubenexus.io/name", "LeaderWorkerSet/serve/0")
+                   .Annotation("pod-group.scheduling.kubenexus.io/min-available", "2"));
+  harness_.Pod(PodBuilder("m6")
+                   .Annotation("pod-group.scheduling.kubenexus.io/name", "x/")
+                   .Annotation("pod-group.scheduling.kubenexus.io/min-available", "2"));
+  EXPECT_THAT(Found("serve"), ElementsAre("labels/default/LeaderWorkerSet/serve/0"));
+  EXPECT_THAT(Found("serve/0"), ElementsAre("labels/default/LeaderWorkerSet/serve/0"));
+  EXPECT_THAT(Found(""), ElementsAre());
   EXPECT_THAT(Found("fit"), ElementsAre("labels/default/Ray/fit"));
   EXPECT_THAT(Found("default/fit"), ElementsAre("labels/default/Ray/fit"));
   EXPECT_THAT(Found("labels/default/fit"), ElementsAre("labels/default/Ray/fit"));
