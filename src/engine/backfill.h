@@ -30,6 +30,7 @@
 
 #include "cluster/state.h"
 #include "engine/backfill_times.h"
+#include "engine/held_alike.h"
 #include "engine/promise.h"
 #include "engine/started_promises.h"
 
@@ -113,6 +114,11 @@ class Backfill {
   [[nodiscard]] bool HasPromise(const Waiter& waiter) const;
   // It cannot start now: what it is promised; nullptr: nothing.
   const Promise* Refuse(const Waiter& waiter, Time now);
+  // Whether one like it was just held back, and nothing has happened since that may help. Of a pod
+  // for which no room is reserved, and which may be on any node.
+  [[nodiscard]] bool IsHeldAlike(const Waiter& waiter, Time now) const;
+  void NoteHeldAlike(const Waiter& waiter, Time now);
+  void NoteEvent() { alike_.Clear(); }
   // It fits, and is held back for the sake of a promise.
   void NoteHeld(const Waiter& waiter) { held_.insert(waiter.pod); }
   [[nodiscard]] bool IsHeld(cluster::PodId pod) const { return held_.contains(pod); }
@@ -188,6 +194,8 @@ class Backfill {
   // the places already that it is tried at.
   void DropGone(const Waiter* but = nullptr);
   [[nodiscard]] Duration RunTimeOf(const Waiter& waiter) const;
+  // nullopt: it is like no other.
+  [[nodiscard]] std::optional<HeldAlike::Kind> KindOf(const Waiter& waiter) const;
   // To one who has no promise yet.
   const Promise* GiveFirst(const Turn& turn);
   // No more promises are given than so many before its own.
@@ -265,6 +273,7 @@ class Backfill {
   std::uint64_t given_ = 0;
   StartedPromises started_;
   std::set<cluster::PodId> held_;
+  HeldAlike alike_;
   std::set<std::pair<cluster::PodId, cluster::GangId>> refused_;  // because others are promised
   // Who has to be told that it is promised nothing any more.
   std::vector<std::pair<cluster::PodId, cluster::GangId>> lost_;

@@ -31,6 +31,29 @@ void Backfill::GiveBack(PodId pod, cluster::GangId gang, Time now) {
   Insert(*std::move(promise));
 }
 
+std::optional<HeldAlike::Kind> Backfill::KindOf(const Waiter& waiter) const {
+  // Where promises do not stand against those that come before, it matters who came when.
+  if (waiter.gang.valid() || !waiter.args->hold_promises || HasPromise(waiter) ||
+      state_.pod(waiter.pod).nominated.valid()) {
+    return std::nullopt;
+  }
+  return HeldAlike::Kind{.pod_class = state_.pod(waiter.pod).pod_class.index,
+                         .priority = waiter.priority,
+                         .run_ns = RunTimeOf(waiter).ns,
+                         .may_pass = MayPass(waiter)};
+}
+
+bool Backfill::IsHeldAlike(const Waiter& waiter, Time now) const {
+  const std::optional<HeldAlike::Kind> kind = KindOf(waiter);
+  return kind && alike_.Contains(*kind, promises_, now);
+}
+
+void Backfill::NoteHeldAlike(const Waiter& waiter, Time now) {
+  if (const std::optional<HeldAlike::Kind> kind = KindOf(waiter)) {
+    alike_.Add(*kind, promises_, now);
+  }
+}
+
 std::vector<PodId> Backfill::TakeReleased(Time now) {
   if (held_.empty() && refused_.empty() && lost_.empty()) {
     moved_ = false;
@@ -125,7 +148,8 @@ std::vector<PodId> Backfill::TakeLate(Time now) {
 }
 
 std::size_t Backfill::bytes() const {
-  return times_.bytes() + started_.bytes() + promises_.capacity() * sizeof(Promise) +
+  return times_.bytes() + started_.bytes() + alike_.bytes() +
+         promises_.capacity() * sizeof(Promise) +
          tries_.size() * sizeof(decltype(tries_)::value_type) +
          refused_.size() * sizeof(decltype(refused_)::value_type);
 }

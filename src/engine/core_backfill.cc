@@ -225,8 +225,12 @@ void Core::ConsiderPromises(PodId id, Placement& placement, Time now) {
     if (waits) placement.message += PromiseText(waiter, now);
     return;
   }
-  const Passing passing = MayStart(waiter, placement.node, now);
-  if (passing != Passing::kForbidden) return NoteStart(waiter, passing, now);
+  const bool goes_anywhere = FailedOn(id).empty() && reservations_.empty();
+  if (!goes_anywhere || !backfill_->IsHeldAlike(waiter, now)) {
+    const Passing passing = MayStart(waiter, placement.node, now);
+    if (passing != Passing::kForbidden) return NoteStart(waiter, passing, now);
+    if (goes_anywhere) backfill_->NoteHeldAlike(waiter, now);
+  }
   backfill_->NoteHeld(waiter);
   TellBackfill(options_, state_, {waiter.pod, BackfillOutcome::kHeld});
   placement.node = {};

@@ -44,6 +44,7 @@ void Core::Dispatch(const Event& event, Time now) {
 void Core::Tell(ClusterEvent event, Time now) {
   Note(event.kind);
   judge_.NextEvent();
+  if (backfill_ != nullptr) backfill_->NoteEvent();
   queue_.OnEvent(event, now);
   reservations_due_ = reservations_due_ || !reservations_.empty();
 }
