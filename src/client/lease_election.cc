@@ -79,7 +79,12 @@ void LeaseElection::OnAnswer(const Result<StoredLease>& answer, Time now) {
   if (over() || asked_ == Ask::kNothing) return;
   const Ask was = std::exchange(asked_, Ask::kNothing);
   next_at_ = now;
-  last_failure_ = answer.ok() ? "" : answer.error().message;
+  // To look at it helps nobody who cannot write it.
+  if (!answer.ok()) {
+    last_failure_ = answer.error().message;
+  } else if (was != Ask::kLook) {
+    last_failure_.clear();
+  }
   if (state_ == State::kReleasing) {
     // What was on its way when we were asked to release may have made the lease ours.
     if (next_ == Ask::kLook) return;
@@ -104,7 +109,10 @@ void LeaseElection::OnLook(const Result<StoredLease>& answer, Time now) {
   const std::string& holder = seen_.record.holder;
   const bool of_another = !holder.empty() && holder != options_.identity;
   if (leading() && of_another) return Lose(fmt::format("{} holds the lease", holder));
-  if (of_another && !Expired(now)) return TryLater(now);
+  if (of_another && !Expired(now)) {
+    refusals_ = 0;
+    return TryLater(now);
+  }
   next_ = Ask::kTake;
 }
 
@@ -113,11 +121,11 @@ void LeaseElection::OnWritten(const Result<StoredLease>& answer, Time now) {
     const ErrorKind kind = answer.error().kind;
     // Somebody changed it, or one of our own renewals was taken though we did not hear of it.
     const bool changed = kind == ErrorKind::kConflict || kind == ErrorKind::kNotFound;
-    if (!leading() || !changed) return TryLater(now);
-    next_ = Ask::kLook;
-    return;
+    if (changed) ++refusals_;
+    return leading() && changed ? LookAgain(now) : TryLater(now);
   }
   See(*answer, now);
+  refusals_ = 0;
   const Time until = asked_at_ + options_.renew_deadline;
   // Confirmed so late that it is worth nothing; the next renewal may be worth something.
   if (now >= until) return TryLater(now);
@@ -140,6 +148,12 @@ void LeaseElection::TryLater(Time now) {
   constexpr std::int64_t kParts = 1000, kMostParts = 1200;
   const auto extra = static_cast<std::int64_t>(Chance() % kMostParts);
   next_at_ = now + options_.retry_period + Duration{options_.retry_period.ns / kParts * extra};
+}
+
+// At once the first time; where that did not help, somebody has to think of something else first.
+void LeaseElection::LookAgain(Time now) {
+  next_ = Ask::kLook;
+  if (refusals_ > 1) next_at_ = now + options_.retry_period;
 }
 
 // xorshift: good enough to keep replicas apart.

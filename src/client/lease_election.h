@@ -82,6 +82,9 @@ class LeaseElection {
   [[nodiscard]] Duration TimeForWrites(Time now) const {
     return confirmed() + options_.lease_duration - now;
   }
+  // Writes in a row that were refused because somebody had changed the lease, while nobody else was
+  // seen to hold it. One may be a renewal of ours that was taken though we did not hear of it.
+  [[nodiscard]] int refusals() const { return refusals_; }
   // When our hold on it was last confirmed, counted from when we asked for it.
   [[nodiscard]] Time confirmed() const { return deadline_ - options_.renew_deadline; }
 
@@ -102,6 +105,7 @@ class LeaseElection {
   void OnWritten(const Result<StoredLease>& answer, Time now);
   void RenewInTime(Time now);
   void TryLater(Time now);
+  void LookAgain(Time now);
   void LoseIfTooLate(Time now);
   void Lose(std::string why);
   std::uint64_t Chance();
@@ -116,7 +120,8 @@ class LeaseElection {
   Time seen_at_{};
   bool seen_any_ = false;
   std::optional<std::string> lost_;
-  std::string last_failure_;
+  int refusals_ = 0;
+  std::string last_failure_;  // since the last write that went well
   std::uint64_t chance_;
 };
 

@@ -27,6 +27,11 @@ class LeaseElectionTest : public ::testing::Test {
     (void)Expect(kind);
     election.OnAnswer(Error{ErrorKind::kUnavailable, "nobody answers", {}}, now);
   }
+  // The server refuses though nothing has changed.
+  void Refuse(Kind kind, ErrorKind why = ErrorKind::kConflict) {
+    (void)Expect(kind);
+    election.OnAnswer(Error{why, "not today", {}}, now);
+  }
   void Pass(Duration time) {
     now = now + time;
     wall = wall + time;
@@ -248,6 +253,57 @@ TEST_F(LeaseElectionTest, ARenewalThatWasTakenUnheardIsNoLoss) {
   EXPECT_TRUE(election.leading());
   EXPECT_EQ(server.record->transitions, 0);
   EXPECT_EQ(server.record->acquired, kNoon);
+}
+
+TEST_F(LeaseElectionTest, AWriteThatIsRefusedAgainAndAgainIsNotRepeatedAtOnce) {
+  Lead();
+  const Time sent = now;
+  Pass(Duration::Seconds(2));
+  Refuse(Kind::kUpdate);
+  Ask(Kind::kGet);  // the first may be our own renewal
+  Refuse(Kind::kUpdate);
+  EXPECT_EQ(election.refusals(), 2);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(election.NextWake(), now + Duration::Seconds(2));
+    EXPECT_FALSE(election.Next(now, wall).has_value());
+    Pass(Duration::Seconds(2));
+    Ask(Kind::kGet);
+    Refuse(Kind::kUpdate);
+  }
+  // What it was asked last went well, and says nothing about why.
+  Pass(sent + Duration::Seconds(10) - now);
+  (void)election.Next(now, wall);
+  EXPECT_EQ(*election.lost(), "it could not be renewed within 10s: not today");
+}
+
+TEST_F(LeaseElectionTest, ALeaseThatCannotBeMadeAgainIsNotTriedAtOnceForEver) {
+  Lead();
+  Pass(Duration::Seconds(2));
+  server.record.reset();
+  Ask(Kind::kUpdate);
+  Ask(Kind::kGet);
+  Refuse(Kind::kCreate, ErrorKind::kNotFound);  // its namespace has gone, too
+  EXPECT_EQ(election.NextWake(), now + Duration::Seconds(2));
+  Pass(Duration::Seconds(2));
+  Ask(Kind::kGet);
+  Ask(Kind::kCreate);
+  EXPECT_EQ(election.refusals(), 0);
+  EXPECT_TRUE(election.leading());
+}
+
+TEST_F(LeaseElectionTest, LosingAgainstOthersIsNoRefusal) {
+  for (int i = 0; i < 3; ++i) {
+    server.Put({"", 1, kNoon, wall, 0});
+    Ask(Kind::kGet);
+    const auto mine = Expect(Kind::kUpdate);
+    HeldByAnother();
+    election.OnAnswer(server.Serve(mine), now);
+    EXPECT_EQ(election.refusals(), 1);
+    Pass(election.NextWake() - now);
+    Ask(Kind::kGet);
+    EXPECT_EQ(election.refusals(), 0);
+    Pass(election.NextWake() - now);
+  }
 }
 
 TEST_F(LeaseElectionTest, ALeaderThatSeesAnotherHolderStopsAtOnce) {
