@@ -125,6 +125,12 @@ void LeaseElection::OnWritten(const Result<StoredLease>& answer, Time now) {
     return leading() && changed ? LookAgain(now) : TryLater(now);
   }
   See(*answer, now);
+  // What stands between us and the server, or in it, may say yes and store something else.
+  if (const std::string& holder = seen_.record.holder; holder != options_.identity) {
+    if (!leading()) return TryLater(now);
+    return Lose(holder.empty() ? "the server has stored that nobody holds the lease"
+                               : fmt::format("{} holds the lease", holder));
+  }
   refusals_ = 0;
   const Time until = asked_at_ + options_.renew_deadline;
   // Confirmed so late that it is worth nothing; the next renewal may be worth something.

@@ -306,6 +306,31 @@ TEST_F(LeaseElectionTest, LosingAgainstOthersIsNoRefusal) {
   }
 }
 
+TEST_F(LeaseElectionTest, WhatTheServerHasStoredCountsNotThatItSaysYes) {
+  HeldByAnother();
+  const StoredLease of_another = server.Stored();
+  server.Put({"", 1, kNoon, kNoon, 0});
+  Ask(Kind::kGet);
+  (void)Expect(Kind::kUpdate);
+  election.OnAnswer(of_another, now);
+  EXPECT_FALSE(election.leading());
+  EXPECT_EQ(election.holder(), "other");
+  EXPECT_GE(election.NextWake(), now + Duration::Seconds(2));
+  // And for a leader.
+  for (const std::string_view holder : {"other", ""}) {
+    SCOPED_TRACE(holder);
+    server = {};
+    election = LeaseElection({.identity = "me"});
+    Lead();
+    Pass(Duration::Seconds(2));
+    (void)Expect(Kind::kUpdate);
+    election.OnAnswer(StoredLease{{std::string(holder), 15, kNoon, wall, 3}, "v"}, now);
+    EXPECT_FALSE(election.MayWrite(now));
+    EXPECT_EQ(*election.lost(), holder.empty() ? "the server has stored that nobody holds the lease"
+                                               : "other holds the lease");
+  }
+}
+
 TEST_F(LeaseElectionTest, ALeaderThatSeesAnotherHolderStopsAtOnce) {
   Lead();
   Pass(Duration::Seconds(2));
