@@ -8,6 +8,7 @@
 #include <array>
 #include <utility>
 
+#include "base/quoted_text.h"
 #include "client/access_rule.h"
 #include "client/lease_json.h"
 #include "client/url.h"
@@ -52,6 +53,10 @@ LeaderLease::LeaderLease(net::EventLoop& loop, Options options, Callbacks callba
   reach.may_send = nullptr;
   reach.server_timeout = [timeout = CallTimeout(options_.election)] { return timeout; };
   reach.calls_per_second = 0;
+  reach.answered = [this, others = std::move(reach.answered)](std::string_view method, int status) {
+    last_status_ = status;
+    if (others) others(method, status);
+  };
   Connect();
 }
 
@@ -131,45 +136,68 @@ void LeaderLease::Ask(const Request& request) {
     call.body = WriteLease(request.record, request.metadata);
   }
   const std::string method = call.method;
+  last_status_ = 0;
   api_->Send(std::move(call), [this, number, method](Result<Response> response) {
-    if (!response.ok()) return OnAnswer(number, response.error());
-    if (response->ok()) return OnAnswer(number, ReadLease(response->body));
+    if (!response.ok()) return OnAnswer(number, method, response.error());
+    if (response->ok()) return OnAnswer(number, method, ReadLease(response->body));
     Error error = ErrorOf(*response);
     if (error.kind == ErrorKind::kForbidden) {
       error.message = NotAllowedLease(method, options_.namespace_, options_.name);
     }
-    OnAnswer(number, error);
+    OnAnswer(number, method, error);
   });
-  // Whatever keeps the call from being answered, the next one gets a connection of its own.
-  give_up_ = loop_.After(CallTimeout(options_.election), [this, number] {
+  give_up_ = loop_.After(CallTimeout(options_.election), [this, number, method] {
     give_up_ = {};
-    const std::string why = api_->not_sent_because();
-    Connect();
-    OnAnswer(number, Error{ErrorKind::kUnavailable,
-                           why.empty() ? "no answer in time"
-                                       : fmt::format("no answer in time, because {}", why),
-                           {}});
+    GiveUp(number, method);
   });
 }
 
-void LeaderLease::OnAnswer(std::uint64_t number, const Result<StoredLease>& answer) {
+// Whatever keeps the call from being answered, the next one gets a connection of its own.
+void LeaderLease::GiveUp(std::uint64_t number, const std::string& method) {
+  std::string why = api_->not_sent_because();
+  // A server that puts us off is asked again for as long as there is time.
+  if (why.empty() && last_status_ != 0) why = fmt::format("the server answered {}", last_status_);
+  Connect();
+  if (!why.empty()) why = fmt::format(", because {}", why);
+  OnAnswer(number, method,
+           Error{ErrorKind::kUnavailable, fmt::format("no answer in time{}", why), {}});
+}
+
+void LeaderLease::OnAnswer(std::uint64_t number, const std::string& method,
+                           const Result<StoredLease>& answer) {
   if (number <= answered_) return;
   answered_ = number;
   loop_.Cancel(std::exchange(give_up_, {}));
-  Complain(answer);
   election_.OnAnswer(answer, options_.now());
+  Complain(method, answer);
   Step();
 }
 
 // ---- telling ----
 
-void LeaderLease::Complain(const Result<StoredLease>& answer) {
-  const bool of_us = !answer.ok() && answer.error().kind != ErrorKind::kNotFound &&
-                     answer.error().kind != ErrorKind::kConflict;
-  std::string trouble = of_us ? answer.error().message : "";
-  if (trouble == last_trouble_) return;
-  last_trouble_ = std::move(trouble);
-  if (of_us) callbacks_.trouble(answer.error());
+// What an answer says that somebody has to do something about.
+std::optional<Error> LeaderLease::TroubleOf(const std::string& method,
+                                            const Result<StoredLease>& answer) const {
+  if (answer.ok()) return std::nullopt;
+  Error error = answer.error();
+  if (error.kind == ErrorKind::kNotFound && method == "POST") {
+    error.message = fmt::format(
+        "it cannot be made in namespace {} (leaderElection.resourceNamespace, "
+        "--leader-elect-resource-namespace): {}",
+        QuotedText(options_.namespace_), error.message);
+    return error;
+  }
+  // That there is no lease yet, or that another replica was faster, is as it should be.
+  const bool changed = error.kind == ErrorKind::kNotFound || error.kind == ErrorKind::kConflict;
+  if (changed && (method == "GET" || election_.refusals() < 2)) return std::nullopt;
+  return error;
+}
+
+void LeaderLease::Complain(const std::string& method, const Result<StoredLease>& answer) {
+  const std::optional<Error> trouble = TroubleOf(method, answer);
+  const std::string message = trouble ? trouble->message : "";
+  if (message == std::exchange(last_troubles_[method], message)) return;
+  if (trouble) callbacks_.trouble(*trouble);
 }
 
 void LeaderLease::Report() {

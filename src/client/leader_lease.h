@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -35,7 +37,7 @@ class LeaderLease {
     std::function<void(std::string_view why)> lost;
     // Another replica leads; empty: nobody does.
     std::function<void(std::string_view holder)> seen;
-    // Told once for as long as it is the same.
+    // Told once for as long as it is the same, and no call of that kind has gone well.
     std::function<void(const Error&)> trouble;
   };
   LeaderLease(net::EventLoop& loop, Options options, Callbacks callbacks);
@@ -61,9 +63,13 @@ class LeaderLease {
  private:
   void Step();
   void Ask(const LeaseElection::Request& request);
-  void OnAnswer(std::uint64_t number, const Result<StoredLease>& answer);
+  void OnAnswer(std::uint64_t number, const std::string& method,
+                const Result<StoredLease>& answer);
+  void GiveUp(std::uint64_t number, const std::string& method);
   void Report();
-  void Complain(const Result<StoredLease>& answer);
+  void Complain(const std::string& method, const Result<StoredLease>& answer);
+  [[nodiscard]] std::optional<Error> TroubleOf(const std::string& method,
+                                               const Result<StoredLease>& answer) const;
   void Connect();
 
   net::EventLoop& loop_;
@@ -75,7 +81,10 @@ class LeaderLease {
   std::uint64_t answered_ = 0;  // the last one that was
   net::EventLoop::TimerId wake_, give_up_;
   bool was_leading_ = false, told_lost_ = false, step_posted_ = false;
-  std::string seen_holder_, last_trouble_;
+  std::string seen_holder_;
+  // By the method of the call: what writes are refused for is no news because looking goes well.
+  std::map<std::string, std::string> last_troubles_;
+  int last_status_ = 0;  // of an attempt to have the question answered that was asked last
   std::function<void()> released_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
