@@ -5,7 +5,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/quoted_text.h"
+#include "base/shortened.h"
 #include "client/json_watch.h"
+#include "client/list_pages.h"
+#include "client/resource_version.h"
 #include "client/url.h"
 #include "k8s/kind_name.h"
 #include "k8s/proto_frames.h"
@@ -23,21 +27,15 @@ constexpr std::size_t kMostRefusals = 1000;
 // One may be by chance, such as a server that is about to end.
 constexpr int kEarlyEndsToSay = 3;
 
-bool IsJson(const net::Headers& headers) {
-  return net::FindHeader(headers, "content-type").starts_with("application/json");
-}
-
-// What stands behind this page, where that can be told without reading it, so that the server works
-// on the next one while we read; empty: nothing, or who reads the page will see.
-std::string NextPage(const Response& page) {
-  if (IsJson(page.headers)) return "";
-  auto meta = k8s::ReadProtoListMeta(page.body);
-  return meta.ok() ? std::move(meta->continue_token) : "";
-}
-
 std::string KeyOf(const k8s::Object& object) {
   const k8s::ObjectMeta& meta = MetaOf(object);
   return fmt::format("{}/{}", meta.namespace_, meta.name);
+}
+
+// What came instead of a watch, such as a page to log in.
+Error NoWatch(std::string_view type, std::string_view begin) {
+  return InvalidError(fmt::format("what came is no watch but {}: {}", QuotedText(type),
+                                  Printable(Shortened(begin, kLongestValue))));
 }
 
 }  // namespace
@@ -50,6 +48,7 @@ class Reflector::Sink final : public net::ResponseSink {
   void OnHead(int status, const net::Headers& headers) override {
     status_ = status;
     json_ = IsJson(headers);
+    type_ = net::FindHeader(headers, "content-type");
     if (status_ == kOk) reflector_.OnLetIn();
   }
   void OnData(std::string_view bytes) override {
@@ -72,7 +71,8 @@ class Reflector::Sink final : public net::ResponseSink {
       const auto frame = splitter.Next();
       if (!frame.ok()) {
         broken_ = true;
-        return reflector_.OnBroken(frame.error());
+        const bool known = json_ || type_.empty() || type_.starts_with(k8s::kProtobufType);
+        return reflector_.OnBroken(known ? frame.error() : NoWatch(type_, bytes));
       }
       if (!frame->has_value()) return;
       reflector_.OnFrame(**frame, json_);
@@ -85,7 +85,7 @@ class Reflector::Sink final : public net::ResponseSink {
   LineSplitter lines_{k8s::kMaxFrameBytes};
   bool json_ = false, broken_ = false;
   int status_ = 0;
-  std::string refusal_;
+  std::string type_, refusal_;
 };
 
 Reflector::Reflector(net::EventLoop& loop, ApiClient& api, Collection collection,
@@ -130,6 +130,7 @@ void Reflector::Open() {
   telling_all_ = true;
   ++round_;
   paging_ = api_.lists_by_pages();
+  pages_ = {};
   paging_ ? AskPage("") : OpenWatch();
 }
 
@@ -209,7 +210,8 @@ void Reflector::EndSoon() {
 void Reflector::OnWatchEnd(const Status& outcome, int status, const std::string& refusal) {
   const bool early = net::EventLoop::Now() - opened_ < timing_.long_enough;
   const bool by_server = outcome.ok() && status == kOk && !ending_;
-  // A server ends the watches of those that it cannot tell things as fast as they happen.
+  // A server ends the watches of those that it cannot tell things as fast as they happen. What was
+  // told before is no news: who tells it again and again is not followed at once.
   if (by_server && brought_news_ && !telling_all_) {
     early_ends_ = 0;
     backoff_.Reset();
@@ -285,6 +287,7 @@ void Reflector::Say(const Error& error) {
 // ---- lists ----
 
 void Reflector::AskPage(const std::string& continue_token) {
+  if (const Status more = pages_.Ask(continue_token); !more.ok()) return OnBadList(more.error());
   std::string path = fmt::format("{}?limit={}{}", collection_.path, kObjectsInAPage, Selection());
   if (!continue_token.empty()) path += "&continue=" + UrlEscaped(continue_token);
   api_.Send({.path = std::move(path),
@@ -302,19 +305,24 @@ void Reflector::OnPage(Result<Response> response) {
   if (!response->ok()) return OnEnd(Ok(), response->status, response->body);
   const std::string next = NextPage(*response);
   if (next.empty()) return TakePage(*response, false);
+  const std::uint64_t round = round_;
   AskPage(next);
   // After the question has left.
-  loop_.Post([this, alive = alive_, round = round_, page = *std::move(response)] {
+  loop_.Post([this, alive = alive_, round, page = *std::move(response)] {
     if (*alive && round == round_) TakePage(page, true);
   });
+}
+
+void Reflector::OnBadList(const Error& error) {
+  Say(error);
+  ++round_;  // what was asked for meanwhile is of no use
+  OnEnd(Ok(), kOk, "");
 }
 
 void Reflector::TakePage(const Response& page, bool next_is_asked_for) {
   auto list = IsJson(page.headers) ? ReadJsonList(page.body) : k8s::ReadProtoList(page.body);
   if (!list.ok() || list->resource_version.empty()) {
-    Say(list.ok() ? InvalidError("a list without a resource version") : list.error());
-    ++round_;  // what was asked for meanwhile is of no use
-    return OnEnd(Ok(), kOk, "");
+    return OnBadList(list.ok() ? InvalidError("a list without a resource version") : list.error());
   }
   for (k8s::ReceivedObject& object : list->items) {
     Take(k8s::ChangeType::kAdded, std::move(object));
@@ -368,8 +376,18 @@ void Reflector::OnEvent(const k8s::ApiStatus& status) {
 
 void Reflector::OnEvent(const k8s::Bookmark& bookmark) {
   if (telling_all_ && !bookmark.initial_events_end) return;
-  version_ = bookmark.resource_version;
+  Reach(bookmark.resource_version);
   if (telling_all_) OnInitialEnd();
+}
+
+// To go on from there. What has no version leads nowhere, and not back to the beginning either.
+// True: it is later than anything before.
+bool Reflector::Reach(const std::string& version) {
+  if (version.empty()) return false;
+  version_ = version;
+  if (!IsLaterVersion(version, latest_)) return false;
+  latest_ = version;
+  return true;
 }
 
 void Reflector::OnEvent(k8s::ObjectChange change) {
@@ -377,8 +395,7 @@ void Reflector::OnEvent(k8s::ObjectChange change) {
   if (telling_all_) {
     heard_ = net::EventLoop::Now();
   } else {
-    brought_news_ |= change.object.resource_version != version_;
-    version_ = change.object.resource_version;
+    brought_news_ |= Reach(change.object.resource_version);
   }
   Take(change.type, std::move(change.object));
 }
@@ -460,6 +477,7 @@ void Reflector::Forget(const std::string& key, const Known& known) {
 
 void Reflector::OnInitialEnd() {
   telling_all_ = false;
+  latest_ = version_;
   for (auto known = known_.begin(); known != known_.end();) {
     if (known->second.round == round_) {
       ++known;

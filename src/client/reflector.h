@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "client/api_client.h"
+#include "client/list_pages.h"
 #include "k8s/read_proto.h"
 #include "net/backoff.h"
 #include "net/event_loop.h"
@@ -90,6 +91,8 @@ class Reflector {
   [[nodiscard]] std::string Query() const;
   [[nodiscard]] std::string Selection() const;
   void AwaitEnd(Duration wait);
+  void OnBadList(const Error& error);
+  bool Reach(const std::string& version);
   void AskPage(const std::string& continue_token);
   void OnPage(Result<Response> response);
   void TakePage(const Response& page, bool next_is_asked_for);
@@ -122,6 +125,8 @@ class Reflector {
   Callbacks callbacks_;
   ApiClient::StreamId stream_ = 0;
   std::string version_;  // empty: everything must be told
+  std::string latest_;   // of all since everything was told
+  PageCount pages_;
   bool synced_ = false;
   bool located_;  // it is known where the kind is, or that it is nowhere
   bool telling_all_ = false;

@@ -4,6 +4,7 @@
 
 #include "client/testing/reflector_test_base.h"
 #include "client/testing/wire.h"
+#include "k8s/proto_writer.h"
 
 namespace knx::client {
 namespace {
@@ -16,7 +17,10 @@ using ::testing::ElementsAre;
 using testing::ErrorEvent;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using testing::JsonNodeList;
+using testing::JsonStatus;
 using testing::NodeEvent;
+using testing::NodeList;
 
 class ReflectorEndsTest : public ReflectorTest {};
 
@@ -76,6 +80,73 @@ TEST_F(ReflectorEndsTest, AStreamThatEndsAfterNewsIsOpenedAgainAtOnce) {
   EXPECT_EQ(Told(kChanges).size(), static_cast<std::size_t>(kChanges));
   EXPECT_EQ(failures_, 0);
   EXPECT_THAT(troubles_, IsEmpty());
+}
+
+// As a proxy that keeps answers does, and what tells us of objects that it made up itself.
+TEST_F(ReflectorEndsTest, WatchesThatBringNothingNewAreNoStorm) {
+  struct Case {
+    std::string_view name;
+    std::string again;
+    std::string_view type;
+  };
+  const std::string far = NodeEvent("MODIFIED", {"a", "1", "501"});
+  const std::string near = NodeEvent("MODIFIED", {"b", "2", "500"});
+  const std::string_view protobuf = ApiServer::kProtobufWatch, json = "application/json";
+  for (const Case& c :
+       {Case{"the same", near + far, protobuf}, Case{"the same, backwards", far + near, protobuf},
+        Case{"no version", NodeEvent("ADDED", {"a", "1", ""}), protobuf},
+        Case{"a bookmark without a version", BookmarkEvent("", false), protobuf},
+        Case{"no number", NodeEvent("ADDED", {"a", "1", "b"}) + NodeEvent("ADDED", {"a", "1", "c"}),
+             protobuf},
+        Case{"no objects", "[1]\nnull\n{\"type\":\"ADDED\",\"object\":[]}\n", json}}) {
+    SCOPED_TRACE(c.name);
+    server_.NextWatch(BookmarkEvent("9", true));
+    server_.Otherwise([&](ApiServer& server, const ApiServer::Asked& asked) {
+      server.http().Answer(asked, 200, c.again, {{"content-type", std::string(c.type)}});
+    });
+    Follow();
+    Told(1);
+    RunFor(loop_, Duration::Milliseconds(50));
+    server_.EndWatch();
+    const std::size_t before = server_.asked().size();
+    ASSERT_TRUE(RunUntil(loop_, [&] { return !troubles_.empty() || !said_.empty(); }));
+    RunFor(loop_, Duration::Milliseconds(300));
+    EXPECT_LE(server_.asked().size(), before + 9);
+    EXPECT_THAT(troubles_, ::testing::Contains(HasSubstr("let in and ended within 30ms")));
+    // Nobody has to tell everything anew for that.
+    EXPECT_EQ(opened_.find('a', 1), std::string::npos) << opened_;
+    reflector_.reset();
+    opened_.clear();
+    troubles_.clear();
+  }
+}
+
+TEST_F(ReflectorEndsTest, PagesWithoutAnEndAreNoStorm) {
+  for (const bool json : {false, true}) {
+    SCOPED_TRACE(json ? "JSON" : "protobuf");
+    server_.NextAnswer(422, JsonStatus(422, "sendInitialEvents is forbidden"));
+    server_.Otherwise([json](ApiServer& server, const ApiServer::Asked& asked) {
+      server.http().Answer(asked, 200,
+                           json ? JsonNodeList({{"a", "1", "5"}}, "9", "again")
+                                : NodeList({{"a", "1", "5"}}, "9", "again"),
+                           {{"content-type", json ? "application/json" : k8s::kProtobufType.data()}});
+    });
+    const std::size_t before = server_.asked().size();
+    Follow();
+    RunFor(loop_, Duration::Milliseconds(500));
+    EXPECT_LE(server_.asked().size(), before + 20);
+    EXPECT_FALSE(reflector_->synced());
+    EXPECT_THAT(std::exchange(troubles_, {}), ElementsAre(HasSubstr("pages do not end")));
+    reflector_.reset();
+  }
+}
+
+TEST_F(ReflectorEndsTest, SaysWhatCameInsteadOfAWatch) {
+  server_.NextWatch("<html>Log in, please\n", "text/html; charset=utf-8");
+  Follow();
+  ASSERT_TRUE(RunUntil(loop_, [&] { return !troubles_.empty(); }));
+  EXPECT_THAT(troubles_, ElementsAre("/api/v1/nodes: what came is no watch but \"text/html; "
+                                     "charset=utf-8\": <html>Log in, please "));
 }
 
 TEST_F(ReflectorEndsTest, AServerThatAlwaysForgetsIsNotStormedEither) {
