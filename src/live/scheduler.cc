@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/shortened.h"
 #include "k8s/names.h"
 #include "live/watched_kinds.h"
 
@@ -25,7 +26,7 @@ constexpr std::size_t kEnoughQuestions = 64;
 // Events that wait for a server that does not take them; people can do without more of them.
 constexpr std::size_t kMostEvents = 20'000;
 // Of what is repeated in an event: the API server takes 1,024 bytes in all.
-constexpr int kLongestComplaint = 900;
+constexpr std::size_t kLongestComplaint = 900;
 constexpr std::size_t kShownDifferences = 100;
 
 // Between two looks at how late the loop is.
@@ -158,8 +159,8 @@ void Scheduler::OnRefused(const k8s::RefusedObject& object, bool news) {
   record.warning = true;
   record.reason = k8s::names::kEventNotUnderstood;
   record.action = k8s::names::kActionReading;
-  record.note = fmt::format("not heeded, because it cannot be understood: {:.{}}",
-                            object.why.message, kLongestComplaint);
+  record.note = fmt::format("not heeded, because it cannot be understood: {}",
+                            Shortened(object.why.message, kLongestComplaint));
   record.controller = "kubenexus-scheduler";
   Record(std::move(record));
 }

@@ -153,5 +153,24 @@ TEST_F(SchedulerTest, WhatCannotBeUnderstoodIsCountedAlwaysAndSaidOnce) {
             1);
 }
 
+// The API server counts bytes, not characters.
+TEST_F(SchedulerTest, WhatIsRepeatedInAnEventOfWhatIsNotUnderstoodFitsIntoIt) {
+  std::string word;
+  for (int i = 0; i < 2000; ++i) word += "你";
+  there_[kReservations] = fmt::format(
+      R"({{"apiVersion":"scheduling.kubenexus.io/v1alpha1","kind":"ResourceReservation",)"
+      R"("metadata":{{"namespace":"ns","name":"r","uid":"r","resourceVersion":"1"}},)"
+      R"("spec":{{"resources":{{"{}":"1e999"}}}}}})",
+      word);
+  Lead();
+  ASSERT_TRUE(RunUntil(loop_, [this] { return !Written("/events").empty(); }));
+  constexpr std::size_t kTaken = 1024;
+  const std::string note =
+      client::testing::Within(client::testing::Opened(Written("/events")[0]), {10});
+  EXPECT_THAT(note, HasSubstr("cannot be understood"));
+  EXPECT_GT(note.size(), 500u);
+  EXPECT_LE(note.size(), kTaken);
+}
+
 }  // namespace
 }  // namespace knx::live
