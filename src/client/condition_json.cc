@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/quoted_text.h"
+#include "base/shortened.h"
 
 namespace knx::client {
 
@@ -15,7 +16,8 @@ std::string ConditionJson(const k8s::Condition& condition, Time now, const std::
   return fmt::format(
       R"({{"type":{},"status":{},"reason":{},"message":{},"lastTransitionTime":{}{}}})",
       QuotedText(condition.type), QuotedText(condition.status), QuotedText(condition.reason),
-      QuotedText(condition.message), ConditionMoment(condition.last_transition.value_or(now)),
+      QuotedText(Shortened(condition.message, kLongestConditionMessage)),
+      ConditionMoment(condition.last_transition.value_or(now)),
       more);
 }
 

@@ -5,8 +5,10 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/quoted_text.h"
+#include "base/shortened.h"
 
 namespace knx::live {
 namespace {
@@ -84,10 +86,17 @@ class AnswerReader {
     if (!value.is_int64() || value.get(number) != simdjson::SUCCESS) return Wrong(value, where);
     out = number;
   }
-  void Texts(element value, std::string_view where, engine::ExtenderAnswer::Texts& out) {
+  // No node has a longer name: what is cut is that of none.
+  void Name(element value, std::string_view where, std::string& out) {
+    Text(value, where, out);
+    out = Shortened(out, kLongestName);
+  }
+  void Reasons(element value, std::string_view where, engine::ExtenderAnswer::Texts& out) {
     std::map<std::string, std::string> texts;
     Fields(value, where, [&](std::string_view name, element text) {
-      Text(text, where, texts[std::string(name)]);
+      std::string& reason = texts[Shortened(name, kLongestName)];
+      Text(text, where, reason);
+      reason = Bounded(Shortened(reason, kLongestReason));
     });
     out.assign(texts.begin(), texts.end());
   }
@@ -100,8 +109,8 @@ class AnswerReader {
                       : fmt::format("json: cannot unmarshal {} into Go struct field {}",
                                     KindOf(value), where));
   }
-  void Fail(std::string message) {
-    if (!failure_) failure_ = InvalidError(std::move(message));
+  void Fail(std::string_view message) {
+    if (!failure_) failure_ = InvalidError(Shortened(message, kLongestError));
   }
   [[nodiscard]] bool readable() const { return !failure_; }
   [[nodiscard]] element root() const { return root_; }
@@ -109,10 +118,20 @@ class AnswerReader {
   [[nodiscard]] const std::optional<Error>& failure() const { return failure_; }
 
  private:
+  // Most extenders have the same few for all nodes.
+  std::string Bounded(std::string reason) {
+    if (reasons_.contains(reason)) return reason;
+    if (reasons_size_ + reason.size() > kMostReasons) return std::string(kOtherReason);
+    reasons_size_ += reason.size();
+    return *reasons_.insert(std::move(reason)).first;
+  }
+
   std::string_view type_;
   simdjson::dom::parser parser_;
   element root_;
   std::optional<Error> failure_;
+  std::set<std::string> reasons_;
+  std::size_t reasons_size_ = 0;
 };
 
 bool Is(std::string_view name, std::string_view wanted) {
@@ -134,7 +153,7 @@ void ReadNodeNames(AnswerReader& reader, element list, std::vector<std::string>&
       reader.Fields(node, "NodeList.items", [&](std::string_view field, element meta) {
         if (!Is(field, "metadata")) return;
         reader.Fields(meta, "Node.metadata", [&](std::string_view key, element value) {
-          if (Is(key, "name")) reader.Text(value, "ObjectMeta.name", known);
+          if (Is(key, "name")) reader.Name(value, "ObjectMeta.name", known);
         });
       });
     });
@@ -210,13 +229,13 @@ Result<engine::ExtenderAnswer> ReadFilterAnswer(std::string_view body, bool name
       } else if (Is(name, "NodeNames")) {
         named.emplace();
         reader.Items(value, "ExtenderFilterResult.NodeNames of type []string", [&](element item) {
-          reader.Text(item, "ExtenderFilterResult.NodeNames of type string", named->emplace_back());
+          reader.Name(item, "ExtenderFilterResult.NodeNames of type string", named->emplace_back());
         });
       } else if (Is(name, "FailedNodes")) {
-        reader.Texts(value, "ExtenderFilterResult.FailedNodes of type string", answer.failed);
+        reader.Reasons(value, "ExtenderFilterResult.FailedNodes of type string", answer.failed);
       } else if (Is(name, "FailedAndUnresolvableNodes")) {
-        reader.Texts(value, "ExtenderFilterResult.FailedAndUnresolvableNodes of type string",
-                     answer.unresolvable);
+        reader.Reasons(value, "ExtenderFilterResult.FailedAndUnresolvableNodes of type string",
+                       answer.unresolvable);
       } else if (Is(name, "Error")) {
         reader.Text(value, "ExtenderFilterResult.Error of type string", error);
       }
@@ -250,8 +269,9 @@ Result<engine::ExtenderAnswer> ReadVictims(std::string_view body) {
   AnswerReader reader(body, "ExtenderPreemptionResult");
   std::map<std::string, engine::ExtenderAnswer::Victims> by_node;
   const auto read_victims = [&](std::string_view node, element value) {
-    engine::ExtenderAnswer::Victims& victims = by_node[std::string(node)];
-    victims = {std::string(node), {}, 0};
+    const std::string known = Shortened(node, kLongestName);
+    engine::ExtenderAnswer::Victims& victims = by_node[known];
+    victims = {known, {}, 0};
     reader.Fields(value, "MetaVictims", [&](std::string_view name, element field) {
       if (Is(name, "NumPDBViolations")) {
         reader.Number(field, "MetaVictims.NumPDBViolations of type int64", victims.violations);
@@ -260,7 +280,7 @@ Result<engine::ExtenderAnswer> ReadVictims(std::string_view body) {
       reader.Items(field, "MetaVictims.Pods of type []*v1.MetaPod", [&](element pod) {
         std::string& uid = victims.uids.emplace_back();
         reader.Fields(pod, "MetaPod", [&](std::string_view key, element text) {
-          if (Is(key, "UID")) reader.Text(text, "MetaPod.UID of type string", uid);
+          if (Is(key, "UID")) reader.Name(text, "MetaPod.UID of type string", uid);
         });
       });
     });
@@ -286,7 +306,7 @@ Status ReadBindingAnswer(std::string_view body) {
     });
   }
   if (reader.failure()) return *reader.failure();
-  return error.empty() ? Ok() : Status(InvalidError(error));
+  return error.empty() ? Ok() : Status(InvalidError(Shortened(error, kLongestError)));
 }
 
 }  // namespace knx::live

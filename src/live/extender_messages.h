@@ -29,7 +29,13 @@ std::string WriteVictims(std::string_view pod, const std::vector<engine::AskExte
 
 std::string WriteBinding(const engine::BindByExtender& bind);
 
-// The answers. An error of the extender itself is an error here, in its own words.
+// The answers. An error of the extender itself is an error here, in its own words, and so are its
+// reasons for nodes: as much of them as a person can read, since they go into conditions, events
+// and the log.
+inline constexpr std::size_t kLongestReason = 500, kLongestError = 1000;
+// Of all reasons in one answer that differ. Where they are more, the rest are this one.
+inline constexpr std::size_t kMostReasons = std::size_t{32} << 10;
+inline constexpr std::string_view kOtherReason = "another reason of the extender";
 // `names_only`: nodes that it names count, otherwise only those that it sends back.
 Result<engine::ExtenderAnswer> ReadFilterAnswer(std::string_view body, bool names_only);
 Result<engine::ExtenderAnswer> ReadScores(std::string_view body);

@@ -1,5 +1,6 @@
 #include "live/extender_messages.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -117,6 +118,48 @@ TEST(ExtenderMessages, ABindingIsDoneUnlessItSaysWhyNot) {
   EXPECT_TRUE(ReadBindingAnswer(R"({"Error":""})").ok());
   EXPECT_EQ(ReadBindingAnswer(R"({"Error":"no rope"})").error().message, "no rope");
   EXPECT_EQ(ReadBindingAnswer("").error().message, "EOF");
+}
+
+TEST(ExtenderMessages, WhatHasNoEndIsCutToWhatAPersonCanRead) {
+  const std::string endless(2'000'000, 'x');
+  const auto of_node = ReadFilterAnswer(
+      fmt::format(R"({{"FailedNodes":{{"a":"{0}","b":"{0}"}},)"
+                  R"("FailedAndUnresolvableNodes":{{"c":"{0}"}},"NodeNames":["{0}"]}})",
+                  endless),
+      true);
+  ASSERT_EQ(Complaint(of_node), "");
+  const std::string cut = endless.substr(0, kLongestReason - 3) + "…";
+  EXPECT_THAT(of_node->failed, ElementsAre(Pair("a", cut), Pair("b", cut)));
+  EXPECT_THAT(of_node->unresolvable, ElementsAre(Pair("c", cut)));
+  EXPECT_LE(of_node->nodes[0].size(), 253u);
+  const std::string error = fmt::format(R"({{"Error":"{}"}})", endless);
+  EXPECT_EQ(Complaint(ReadFilterAnswer(error, true)).size(), kLongestError);
+  EXPECT_EQ(ReadBindingAnswer(error).error().message.size(), kLongestError);
+  const auto victims = ReadVictims(fmt::format(
+      R"({{"NodeNameToMetaVictims":{{"{0}":{{"Pods":[{{"UID":"{0}"}}]}}}}}})", endless));
+  EXPECT_LE(victims->victims[0].node.size(), 253u);
+  EXPECT_LE(victims->victims[0].uids[0].size(), 253u);
+}
+
+TEST(ExtenderMessages, ReasonsWithoutNumberAreSaidUpToABound) {
+  const auto answer = [](bool differ) {
+    std::string nodes;
+    for (int i = 0; i < 5000; ++i) {
+      nodes += fmt::format(R"({}"n{}":"{}: no more than this may be said of it")",
+                           i == 0 ? "" : ",", i, differ ? i : 0);
+    }
+    return ReadFilterAnswer(fmt::format(R"({{"FailedNodes":{{{}}}}})", nodes), true);
+  };
+  std::size_t size = 0, others = 0;
+  const auto many = answer(true), one = answer(false);
+  for (const auto& [node, reason] : many->failed) {
+    reason == kOtherReason ? ++others : size += reason.size();
+  }
+  EXPECT_EQ(many->failed.size(), 5000u);
+  EXPECT_LE(size, kMostReasons);
+  EXPECT_GT(size, kMostReasons - 100);
+  EXPECT_GT(others, 4000u);
+  for (const auto& [node, reason] : one->failed) EXPECT_NE(reason, kOtherReason);
 }
 
 }  // namespace

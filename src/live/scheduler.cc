@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "base/shortened.h"
+#include "client/condition_json.h"
 #include "k8s/names.h"
 #include "live/watched_kinds.h"
 
@@ -258,7 +259,9 @@ void Scheduler::CarryOut(engine::ActionId id, const engine::BindPod& bind) {
 
 void Scheduler::CarryOut(engine::ActionId id, const engine::PatchPodStatus& patch) {
   const client::PodCondition condition{std::string(k8s::names::kPodScheduled), patch.status,
-                                       patch.reason, patch.message, patch.observed_generation};
+                                       patch.reason,
+                                       Shortened(patch.message, client::kLongestConditionMessage),
+                                       patch.observed_generation};
   pods_.PatchStatus(
       NameOf(patch.pod), condition, patch.nominated_node, SteadyClock::Wall(),
       narrator_.Timed(ApiCall::kStatusPatch, [this, id, pod = patch.pod](const Status& outcome) {

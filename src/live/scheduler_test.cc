@@ -10,9 +10,11 @@
 #include <map>
 #include <memory>
 
+#include "client/condition_json.h"
 #include "client/testing/api_server.h"
 #include "client/testing/wire.h"
 #include "engine/testing/harness.h"
+#include "net/http_server.h"
 #include "net/testing/run_until.h"
 #include "observe/testing/prometheus_text.h"
 
@@ -27,10 +29,12 @@ constexpr const char* kNodes = "/api/v1/nodes";
 constexpr const char* kPods = "/api/v1/pods";
 constexpr const char* kReservations = "/apis/scheduling.kubenexus.io/v1alpha1/resourcereservations";
 
-std::string NodeJson() {
-  return R"({"apiVersion":"v1","kind":"Node",
-             "metadata":{"name":"n","uid":"node","resourceVersion":"1"},
-             "status":{"allocatable":{"cpu":"4","memory":"8Gi","pods":"110"}}})";
+std::string NodeJson(std::string_view name = "n") {
+  return fmt::format(
+      R"({{"apiVersion":"v1","kind":"Node","metadata":{{"name":"{}","uid":"uid of {}",
+           "resourceVersion":"1"}},
+           "status":{{"allocatable":{{"cpu":"4","memory":"8Gi","pods":"110"}}}}}})",
+      name, name);
 }
 
 std::string PodJson(std::string_view on_node = "") {
@@ -48,8 +52,7 @@ class SchedulerTest : public ::testing::Test {
   }
   void Lead() {
     scheduler_ = std::make_unique<Scheduler>(
-        loop_, api_, engine::testing::DefaultProfiles(),
-        Scheduler::Options{.engine = {}, .host = "here", .log = log_, .metrics = metrics_});
+        loop_, api_, engine::testing::DefaultProfiles(), options_);
     scheduler_->Lead();
   }
   void Serve(const ApiServer::Asked& asked) {
@@ -101,6 +104,7 @@ class SchedulerTest : public ::testing::Test {
   observe::Log log_{{.now = [] { return Time{}; },
                      .write = [this](std::string_view line) { lines_.emplace_back(line); }}};
   client::ApiClient api_{loop_, {.endpoint = server_.endpoint(), .lists_by_pages = true}};
+  Scheduler::Options options_{.engine = {}, .host = "here", .log = log_, .metrics = metrics_};
   std::unique_ptr<Scheduler> scheduler_;
 };
 
@@ -151,6 +155,36 @@ TEST_F(SchedulerTest, WhatCannotBeUnderstoodIsCountedAlwaysAndSaidOnce) {
                             return line.find("cannot be understood") != std::string::npos;
                           }),
             1);
+}
+
+TEST_F(SchedulerTest, AConditionIsWrittenHoweverMuchThereIsToSay) {
+  std::string reasons;
+  for (int i = 0; i < 100; ++i) {
+    const std::string_view comma = i == 0 ? "" : ",";
+    there_[kNodes] += fmt::format("{}{}", comma, NodeJson(fmt::format("n{:02}", i)));
+    reasons += fmt::format(R"({}"n{:02}":"{:02}{}")", comma, i, i, std::string(1000, 'x'));
+  }
+  there_[kPods] = PodJson();
+  auto extender = net::HttpServer::Listen(
+      loop_, {.address = "127.0.0.1"}, [&](const net::ServerRequest&, const auto& answer) {
+        answer({.body = fmt::format(R"({{"NodeNames":[],"FailedNodes":{{{}}}}})", reasons)});
+      });
+  ASSERT_TRUE(extender.ok());
+  framework::Extender config;
+  config.url_prefix = fmt::format("http://127.0.0.1:{}", (*extender)->port());
+  config.filter_verb = "filter";
+  config.node_cache_capable = true;
+  auto calls = ExtenderCalls::Make(loop_, api_, {config}, [](std::string_view) {});
+  ASSERT_TRUE(calls.ok());
+  options_.engine.extenders = {config};
+  options_.extenders = calls->get();
+  Lead();
+  ASSERT_TRUE(RunUntil(loop_, [this] { return !Written("/status").empty(); }));
+  const std::string patch = Written("/status")[0];
+  EXPECT_THAT(patch, HasSubstr("0/100 nodes are available: 1 00xxx"));
+  EXPECT_GT(patch.size(), client::kLongestConditionMessage);
+  EXPECT_LT(patch.size(), client::kLongestConditionMessage + 500);
+  scheduler_.reset();  // it asks them
 }
 
 // The API server counts bytes, not characters.
