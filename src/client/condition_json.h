@@ -17,9 +17,8 @@ inline constexpr std::size_t kLongestConditionMessage = std::size_t{32} << 10;
 // In quotes, of whole seconds, as Kubernetes has times of conditions.
 std::string ConditionMoment(Time time);
 
-// With as much of the message as is taken. `now`: since when it is so, if the condition does not say.
-// `more`: further fields, each after a
-// comma.
+// With as much of the message as is taken. `now`: since when it is so, if the condition does not
+// say. `more`: further fields, each after a comma.
 std::string ConditionJson(const k8s::Condition& condition, Time now, const std::string& more = "");
 
 }  // namespace knx::client

@@ -126,10 +126,10 @@ TEST_F(ReflectorEndsTest, PagesWithoutAnEndAreNoStorm) {
     SCOPED_TRACE(json ? "JSON" : "protobuf");
     server_.NextAnswer(422, JsonStatus(422, "sendInitialEvents is forbidden"));
     server_.Otherwise([json](ApiServer& server, const ApiServer::Asked& asked) {
-      server.http().Answer(asked, 200,
-                           json ? JsonNodeList({{"a", "1", "5"}}, "9", "again")
-                                : NodeList({{"a", "1", "5"}}, "9", "again"),
-                           {{"content-type", json ? "application/json" : k8s::kProtobufType.data()}});
+      const std::string page = json ? JsonNodeList({{"a", "1", "5"}}, "9", "again")
+                                    : NodeList({{"a", "1", "5"}}, "9", "again");
+      const std::string_view type = json ? "application/json" : k8s::kProtobufType;
+      server.http().Answer(asked, 200, page, {{"content-type", std::string(type)}});
     });
     const std::size_t before = server_.asked().size();
     Follow();
