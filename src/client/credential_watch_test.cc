@@ -72,8 +72,6 @@ TEST(EndpointFor, TakesAProxyOver) {
   const auto secured = EndpointFor(Behind("https://proxy"), {});
   EXPECT_NE(secured->proxy.tls, nullptr);
   EXPECT_EQ(secured->proxy.authorization, "");
-  EXPECT_EQ(EndpointFor(Behind("socks5://proxy"), {}).error().message,
-            "proxy-url: socks5 is not supported, only http and https");
 }
 
 TEST(EndpointFor, PrefersTheCertificateOfAPlugin) {

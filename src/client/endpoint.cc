@@ -30,9 +30,6 @@ Result<net::Endpoint> EndpointFor(const ApiAccess& access, const Credentials& cr
   tls.skip_verify = access.skip_tls_verify;
   const ProxyUrl& proxy = access.proxy;
   if (!proxy.host.empty()) {
-    if (proxy.scheme == ProxyUrl::Scheme::kSocks5) {
-      return InvalidError("proxy-url: socks5 is not supported, only http and https");
-    }
     out.proxy.host = proxy.host;
     out.proxy.port = proxy.port;
     if (!proxy.username.empty()) {

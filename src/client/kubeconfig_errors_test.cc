@@ -122,7 +122,9 @@ TEST(KubeconfigErrors, AClusterIsChecked) {
        "/k:6:21: clusters[0].cluster.server: the scheme is not allowed; allowed are http, https"},
       {"server: 'https://a', proxy-url: 'me:secret@proxy'",
        "/k:6:45: clusters[0].cluster.proxy-url: the scheme is not allowed; allowed are http, "
-       "https, socks5"},
+       "https"},
+      {"server: 'https://a', proxy-url: 'socks5://proxy'",
+       "/k:6:45: clusters[0].cluster.proxy-url: socks5 is not supported; allowed are http, https"},
       {"server: 'https://a', insecure-skip-tls-verify: maybe",
        "/k:6:60: clusters[0].cluster.insecure-skip-tls-verify: expected true or false"},
       {"server: 'https://a', insecure-skip-tls-verify: true, certificate-authority: ca",

@@ -53,7 +53,7 @@ TEST(Kubeconfig, ReadsServerAuthorityAndCertificatesFromData) {
   const ApiAccess access = Accepted(
       ReadOne(Config(fmt::format("server: 'https://[fd00::1]:6443/base', tls-server-name: api, "
                                  "certificate-authority-data: {}, disable-compression: true, "
-                                 "proxy-url: 'socks5://proxy:1'",
+                                 "proxy-url: 'https://proxy:1'",
                                  absl::Base64Escape(ca)),
                      fmt::format("client-certificate-data: {}, client-key-data: {}",
                                  absl::Base64Escape(cert), absl::Base64Escape(key)))));
@@ -65,7 +65,7 @@ TEST(Kubeconfig, ReadsServerAuthorityAndCertificatesFromData) {
   EXPECT_EQ(access.ca_pem, ca);
   EXPECT_EQ(access.client_certificate_pem, cert);
   EXPECT_EQ(access.client_key_pem, key);
-  EXPECT_EQ(access.proxy.scheme, ProxyUrl::Scheme::kSocks5);
+  EXPECT_EQ(access.proxy.scheme, ProxyUrl::Scheme::kHttps);
   EXPECT_EQ(access.proxy.host, "proxy");
   EXPECT_EQ(access.default_namespace, "ns");
   EXPECT_FALSE(access.skip_tls_verify);

@@ -163,10 +163,9 @@ Result<ProxyUrl> ParseProxyUrl(std::string_view text) {
     url.scheme = ProxyUrl::Scheme::kHttps;
     url.port = 443;
   } else if (parts.scheme == "socks5") {
-    url.scheme = ProxyUrl::Scheme::kSocks5;
-    url.port = 1080;
+    return InvalidError("socks5 is not supported; allowed are http, https");
   } else {
-    return InvalidError("the scheme is not allowed; allowed are http, https, socks5");
+    return InvalidError("the scheme is not allowed; allowed are http, https");
   }
   url.host = parts.host;
   if (parts.port != 0) url.port = parts.port;

@@ -22,7 +22,7 @@ struct ServerUrl {
 };
 
 struct ProxyUrl {
-  enum class Scheme { kHttp, kHttps, kSocks5 };
+  enum class Scheme { kHttp, kHttps };
 
   std::string text;
   Scheme scheme = Scheme::kHttp;
@@ -35,7 +35,7 @@ struct ProxyUrl {
 // is left out.
 Result<ServerUrl> ParseServerUrl(std::string_view text);
 
-// "http://user:password@host:port"; https and socks5 as well.
+// "http://user:password@host:port"; https as well.
 Result<ProxyUrl> ParseProxyUrl(std::string_view text);
 
 // Everything but letters, digits and -._~ as %XX.

@@ -94,7 +94,7 @@ TEST(ProxyUrl, IsTakenApart) {
   const Case cases[] = {
       {"http://proxy", kHttp, "proxy", 80, "", ""},
       {"https://proxy/", kHttps, "proxy", 443, "", ""},
-      {"socks5://[::1]", kSocks5, "::1", 1080, "", ""},
+      {"https://[::1]:1080", kHttps, "::1", 1080, "", ""},
       {"http://me@proxy:3128", kHttp, "proxy", 3128, "me", ""},
       {"http://me:p%40ss:w@proxy:3128", kHttp, "proxy", 3128, "me", "p@ss:w"},
       {"http://me:p@ss@proxy", kHttp, "proxy", 80, "me", "p@ss"},
@@ -117,8 +117,9 @@ TEST(ProxyUrl, SaysWhatIsWrongWithoutRepeatingIt) {
     std::string_view text, want;
   };
   const Case cases[] = {
-      {"proxy:3128", "the scheme is not allowed; allowed are http, https, socks5"},
-      {"socks4://proxy", "the scheme is not allowed; allowed are http, https, socks5"},
+      {"proxy:3128", "the scheme is not allowed; allowed are http, https"},
+      {"socks4://proxy", "the scheme is not allowed; allowed are http, https"},
+      {"socks5://proxy", "socks5 is not supported; allowed are http, https"},
       {"http://me:secret@", "the host is missing"},
       {"http://me:secret/@proxy", "the port must be a number from 1 to 65535"},
       {"http://me:%4@proxy", "a % in it must begin an escape such as %20"},

@@ -234,9 +234,10 @@ class WrongWay(unittest.TestCase):
 
     def test_a_proxy_of_a_kind_that_is_not_supported_is_one_line(self):
         with self.kubeconfig("https://127.0.0.1:1", ", proxy-url: 'socks5://127.0.0.1:2'") as flag:
-            self.assertEqual(self.run_with(flag),
-                             (2, "kubenexus-scheduler: proxy-url: socks5 is not supported, only "
-                                 "http and https"))
+            code, said = self.run_with(flag)
+        self.assertEqual(code, 2)
+        self.assertRegex(said, r"^kubenexus-scheduler: \S+:5:\d+: clusters\[0\]\.cluster\."
+                               r"proxy-url: socks5 is not supported; allowed are http, https$")
 
     def test_a_server_that_is_down_is_waited_for_with_one_line(self):
         for more, via in (("", ""), (", proxy-url: 'http://127.0.0.1:2'",
