@@ -187,6 +187,7 @@ TEST(ConfigurationFiles, EveryFieldOfAnExtenderIsRead) {
   const SchedulerConfiguration config = ReadFile("tests/config/everything.yaml");
   ASSERT_EQ(config.extenders.size(), 2U);
   const Extender& extender = config.extenders.front();
+  EXPECT_EQ(extender.place, "extenders[0]");
   EXPECT_EQ(extender.url_prefix, "https://extender.example.com:8443/scheduler");
   EXPECT_EQ(extender.filter_verb, "filter");
   EXPECT_EQ(extender.preempt_verb, "preempt");

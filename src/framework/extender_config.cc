@@ -115,6 +115,7 @@ std::vector<std::string> IgnoredResources(const std::vector<Extender>& extenders
 }
 
 void ReadExtender(FieldReader& fields, Extender& out) {
+  out.place = fields.path();
   fields.Read("urlPrefix", out.url_prefix);
   fields.Read("filterVerb", out.filter_verb);
   fields.Read("preemptVerb", out.preempt_verb);

@@ -28,6 +28,7 @@ struct ExtenderResource {
 
 // An empty verb: the extender is not asked for that.
 struct Extender {
+  std::string place;  // in the configuration: "extenders[1]"
   std::string url_prefix;
   std::string filter_verb, preempt_verb, prioritize_verb, bind_verb;
   std::int64_t weight = 0;

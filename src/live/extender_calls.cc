@@ -101,8 +101,9 @@ Result<std::unique_ptr<ExtenderCalls>> ExtenderCalls::Make(net::EventLoop& loop,
   for (Extender& extender : extenders) {
     // A URL that holds a password is refused, and not repeated.
     const std::string& url = extender.url_prefix;
-    const std::string name = fmt::format(
-        "extender {:?}", url.substr(url.find('@') == std::string::npos ? 0 : url.size()));
+    const std::string name =
+        url.find('@') == std::string::npos ? fmt::format("{} {:?}", extender.place, url)
+                                           : extender.place;
     const bool sees_nodes = !extender.filter_verb.empty() || !extender.prioritize_verb.empty();
     if (sees_nodes && !extender.node_cache_capable) whole_nodes = true;
     auto known = Reach(loop, api, std::move(extender));

@@ -78,6 +78,21 @@ class ExtenderCallsTest : public ::testing::Test {
   std::unique_ptr<ExtenderCalls> calls_;
 };
 
+TEST_F(ExtenderCallsTest, WhatCannotBeUsedIsNamedByItsPlaceAndNeverByAPassword) {
+  api_.emplace(loop_, client::ApiClient::Options{.endpoint = api_server_.endpoint()});
+  const auto complaint = [this](std::string url) {
+    framework::Extender good, bad;
+    good.url_prefix = "http://127.0.0.1:1";
+    bad.place = "extenders[1]";
+    bad.url_prefix = std::move(url);
+    const auto calls = ExtenderCalls::Make(loop_, *api_, {good, bad}, [](std::string_view) {});
+    return calls.ok() ? "" : calls.error().ToString();
+  };
+  EXPECT_THAT(complaint("gopher://x"), ::testing::StartsWith("extenders[1] \"gopher://x\": "));
+  EXPECT_THAT(complaint("http://me:hunter2@x"), ::testing::StartsWith("extenders[1]: "));
+  EXPECT_THAT(complaint("http://me:hunter2@x"), ::testing::Not(HasSubstr("hunter2")));
+}
+
 TEST_F(ExtenderCallsTest, WhoDoesNotLeadAnyMoreBindsNothing) {
   Use(Binding());
   Bind("while-it-connects");

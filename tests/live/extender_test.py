@@ -475,7 +475,7 @@ class Extenders(unittest.TestCase):
 
     def test_what_cannot_be_used_is_refused_at_start(self):
         for extender, complaint in (
-            ({"urlPrefix": "gopher://x", "filterVerb": "f"}, "extender \"gopher://x\": "),
+            ({"urlPrefix": "gopher://x", "filterVerb": "f"}, "extenders[0] \"gopher://x\": "),
             ({"urlPrefix": "https://x", "filterVerb": "f", "tlsConfig": {"caFile": "/none"}},
              "/none: cannot be read"),
             ({"urlPrefix": "http://x", "filterVerb": "a b"}, "\"a b\" cannot be part of a URL"),
