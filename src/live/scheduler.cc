@@ -8,6 +8,7 @@
 
 #include "base/shortened.h"
 #include "client/condition_json.h"
+#include "client/reporting_controller.h"
 #include "k8s/names.h"
 #include "live/watched_kinds.h"
 
@@ -311,7 +312,8 @@ void Scheduler::CarryOut(engine::ActionId /*id*/, const engine::RecordEvent& eve
 
 void Scheduler::Record(client::PodEvent record) {
   if (api_.patient_calls() >= kMostEvents) return narrator_.EventDropped();
-  record.instance = fmt::format("{}-{}", record.controller, options_.host);
+  record.controller = client::ReportingController(record.controller);
+  record.instance = client::ReportingInstance(record.controller, options_.host);
   record.when = SteadyClock::Wall();
   events_.Record(record, narrator_.Timed(ApiCall::kEvent, [this](const Status& outcome) {
     narrator_.EventWritten(outcome);

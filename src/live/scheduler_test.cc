@@ -37,12 +37,13 @@ std::string NodeJson(std::string_view name = "n") {
       name, name);
 }
 
-std::string PodJson(std::string_view on_node = "") {
+std::string PodJson(std::string_view on_node = "",
+                    std::string_view scheduler = "default-scheduler") {
   return fmt::format(
       R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"namespace":"ns","name":"p","uid":"pod",
-           "resourceVersion":"1"}},"spec":{{"schedulerName":"default-scheduler","nodeName":"{}",
+           "resourceVersion":"1"}},"spec":{{"schedulerName":"{}","nodeName":"{}",
            "containers":[{{"name":"c","image":"i","resources":{{"requests":{{"cpu":"1"}}}}}}]}}}})",
-      on_node);
+      scheduler, on_node);
 }
 
 class SchedulerTest : public ::testing::Test {
@@ -51,8 +52,7 @@ class SchedulerTest : public ::testing::Test {
     server_.Otherwise([this](ApiServer&, const ApiServer::Asked& asked) { Serve(asked); });
   }
   void Lead() {
-    scheduler_ = std::make_unique<Scheduler>(
-        loop_, api_, engine::testing::DefaultProfiles(), options_);
+    scheduler_ = std::make_unique<Scheduler>(loop_, api_, std::move(profiles_), options_);
     scheduler_->Lead();
   }
   void Serve(const ApiServer::Asked& asked) {
@@ -104,6 +104,7 @@ class SchedulerTest : public ::testing::Test {
   observe::Log log_{{.now = [] { return Time{}; },
                      .write = [this](std::string_view line) { lines_.emplace_back(line); }}};
   client::ApiClient api_{loop_, {.endpoint = server_.endpoint(), .lists_by_pages = true}};
+  std::vector<framework::Profile> profiles_ = engine::testing::DefaultProfiles();
   Scheduler::Options options_{.engine = {}, .host = "here", .log = log_, .metrics = metrics_};
   std::unique_ptr<Scheduler> scheduler_;
 };
@@ -116,6 +117,18 @@ TEST_F(SchedulerTest, EventsAreReportedByTheNameOfTheProfileAndTheHost) {
   const std::string event = client::testing::Opened(Written("/events")[0]);
   EXPECT_EQ(client::testing::Within(event, {4}), "default-scheduler");
   EXPECT_EQ(client::testing::Within(event, {5}), "default-scheduler-here");
+}
+
+// kube-scheduler takes such a name, and is refused each event then.
+TEST_F(SchedulerTest, EventsAreTakenWhateverTheNameOfTheProfile) {
+  profiles_[0].scheduler_name = "white space";
+  there_[kNodes] = NodeJson();
+  there_[kPods] = PodJson("", "white space");
+  Lead();
+  ASSERT_TRUE(RunUntil(loop_, [this] { return !Written("/events").empty(); }));
+  const std::string event = client::testing::Opened(Written("/events")[0]);
+  EXPECT_EQ(client::testing::Within(event, {4}), "white-space");
+  EXPECT_EQ(client::testing::Within(event, {5}), "white-space-here");
 }
 
 TEST_F(SchedulerTest, ABindingInDoubtIsOutstanding) {
