@@ -208,7 +208,8 @@ void LeaderLease::Report() {
   if (!*alive) return;
   if (election_.holder() != seen_holder_) {
     seen_holder_ = election_.holder();
-    if (seen_holder_ != identity()) callbacks_.seen(seen_holder_);
+    // Who lost it has been told whose it is, and does not wait for it.
+    if (seen_holder_ != identity() && !election_.lost()) callbacks_.seen(seen_holder_);
   }
   if (!*alive || !election_.over() || !released_) return;
   std::exchange(released_, nullptr)();

@@ -132,6 +132,17 @@ TEST_F(LeaderLeaseTest, ALeaseThatAnotherHoldsIsNoTrouble) {
   EXPECT_THAT(seen_, ElementsAre("other"));
 }
 
+TEST_F(LeaderLeaseTest, WhoLostTheLeaseDoesNotWaitForIt) {
+  server_.NextAnswer(200, Lease(""));
+  server_.NextAnswer(200, Lease("me"));
+  server_.NextAnswer(200, Lease("thief"));
+  Start();
+  ASSERT_TRUE(RunUntil(loop_, [&] { return !lost_.empty(); }));
+  EXPECT_EQ(lost_, "thief holds the lease");
+  EXPECT_EQ(led_, 1);
+  EXPECT_THAT(seen_, IsEmpty());
+}
+
 // The server may ask for more patience than there is time.
 TEST_F(LeaderLeaseTest, AServerThatPutsUsOffHasAnswered) {
   renew_deadline_ = Duration::Milliseconds(200);
