@@ -18,15 +18,10 @@ using cluster::GangId;
 using cluster::NodeRow;
 using cluster::PodId;
 
-namespace {
-
-// What is there, and does less harm.
 GangRoom Lesser(GangRoom a, GangRoom b) {
   if (a.places.empty()) return b;
   return !b.places.empty() && b.harm < a.harm ? b : a;
 }
-
-}  // namespace
 
 GangRoom GangPreemptor::Find(GangId gang, std::span<const PodId> members, std::size_t needed) {
   if (!MayEvict(members)) return {};
@@ -71,6 +66,7 @@ GangRoom GangPreemptor::FindForSome(GangId gang, std::span<const PodId> members,
 GangRoom GangPreemptor::FindBySearch(GangId gang, std::span<const PodId> members,
                                      const Search& search) {
   if (!MayEvict(members)) return {};
+  members_.assign(members.begin(), members.end());
   priority_ = LeastPriority(members);
   const Plan plan = [&](std::size_t units) {
     Clear(units);
@@ -87,34 +83,6 @@ std::int32_t GangPreemptor::LeastPriority(std::span<const PodId> members) const 
     least = std::min(least, state_.pod(member).priority);
   }
   return least;
-}
-
-// A gang with more than it needs gives up its least important members first. Where these are not in
-// the way, so that it would break or would not do at all, those are tried who are.
-GangRoom GangPreemptor::FindAnyWay(GangId gang, const Plan& plan,
-                                   const std::function<GangRoom()>& find) {
-  ListUnits(gang);
-  if (units_.empty() && leaving_.empty()) return {};
-  GangRoom room = find();
-  if (!may_choose_ || (!room.places.empty() && room.harm.gangs_broken == 0)) return room;
-  wanted_ = RowsWanted(gang, room, plan);
-  if (wanted_.empty()) return room;
-  ListUnits(gang);
-  wanted_.clear();
-  return Lesser(std::move(room), find());
-}
-
-std::set<NodeRow> GangPreemptor::RowsWanted(GangId gang, const GangRoom& room, const Plan& plan) {
-  Places places = room.places;
-  if (places.empty()) {
-    const auto mark = state_.Mark();
-    for (const PodId pod : AllWhoMayGo(gang)) state_.Displace(pod);
-    places = plan(0);
-    state_.Rollback(mark);
-  }
-  std::set<NodeRow> rows;
-  for (const auto& [member, row] : places) rows.insert(row);
-  return rows;
 }
 
 // ---- who could go ----
@@ -173,14 +141,9 @@ void GangPreemptor::ListUnits(GangId gang) {
   SortUnits();
 }
 
-namespace {
-
-// How many members a gang has beyond its minimum.
-std::int64_t Above(const cluster::Gang& gang) {
+std::int64_t GangPreemptor::Above(const cluster::Gang& gang) {
   return std::int64_t{gang.placed} + std::int64_t{gang.finished} - std::int64_t{gang.minimum};
 }
-
-}  // namespace
 
 // Who may go and is not needed, neither for the minimum nor in its role; in the order of those who
 // have a place.
@@ -209,8 +172,8 @@ std::vector<PodId> GangPreemptor::SurplusOf(const cluster::Gang& gang,
   return surplus;
 }
 
-// Members above the minimum one by one, those first who are where room is wanted and then the least
-// important, and then all others at once.
+// Members above the minimum one by one, those first who were chosen and then the least important,
+// and then all others at once.
 void GangPreemptor::ListUnitsOf(GangId id) {
   const cluster::Gang& gang = state_.gangs().Get(id);
   std::vector<PodId> placed;
@@ -218,16 +181,17 @@ void GangPreemptor::ListUnitsOf(GangId id) {
     if (state_.pod(member).fills_gang()) placed.push_back(member);
   }
   std::sort(placed.begin(), placed.end(), [this](PodId a, PodId b) {
-    const bool wants_a = wanted_.contains(state_.pod(a).node);
-    const bool wants_b = wanted_.contains(state_.pod(b).node);
-    return wants_a != wants_b ? wants_a : MoreImportant(state_, b, a);
+    const bool chosen_a = chosen_.contains(a), chosen_b = chosen_.contains(b);
+    return chosen_a != chosen_b ? chosen_a : MoreImportant(state_, b, a);
   });
   may_choose_ |= !MustGoWhole(gang) && Above(gang) > 0 && Above(gang) < std::ssize(placed);
   ListSurplus(id, placed);
   if (HasSubGroups(gang) && !MustGoWhole(gang)) ListSubGroups(id, placed);
   const bool may_go =
       std::all_of(placed.begin(), placed.end(), [this](PodId pod) { return MayGo(pod, {}); });
-  if (!placed.empty() && may_go) AddUnit(placed, id, MustGoWhole(gang) || Above(gang) >= 0);
+  const bool breaks = MustGoWhole(gang) || Above(gang) >= 0;
+  const bool may_break = !breaks || !may_break_ || may_break_->contains(id);
+  if (!placed.empty() && may_go && may_break) AddUnit(placed, id, breaks);
 }
 
 void GangPreemptor::ListSurplus(GangId id, std::vector<PodId>& placed) {

@@ -13,6 +13,7 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -42,6 +43,9 @@ struct GangRoom {
   std::vector<cluster::PodId> victims;                              // the most important first
   Harm harm;
 };
+
+// What is there, and does less harm.
+GangRoom Lesser(GangRoom a, GangRoom b);
 
 class GangPreemptor {
  public:
@@ -109,13 +113,30 @@ class GangPreemptor {
   [[nodiscard]] bool MayEvict(std::span<const cluster::PodId> members) const;
   [[nodiscard]] bool MayGo(cluster::PodId pod, cluster::GangId gang) const;
   [[nodiscard]] std::int32_t LeastPriority(std::span<const cluster::PodId> members) const;
-  // The lesser harm of what is found where gangs give up those first who matter least, and those
-  // first who are where members would be. `plan`: places when the first so many units are gone.
+  // How many members a gang has beyond its minimum.
+  [[nodiscard]] static std::int64_t Above(const cluster::Gang& gang);
+  // The least harm of what is found where those go first who matter least, those who are in the
+  // way, and those who are chosen so that fewer gangs break. `plan`: places when the first so many
+  // units are gone.
   GangRoom FindAnyWay(cluster::GangId gang, const Plan& plan,
                       const std::function<GangRoom()>& find);
-  // Where members would be: in that room, or if all had gone who may.
-  [[nodiscard]] std::set<cluster::NodeRow> RowsWanted(cluster::GangId gang, const GangRoom& room,
-                                                      const Plan& plan);
+  // No other way can break fewer gangs.
+  [[nodiscard]] bool IsGoodEnough(const GangRoom& room) const;
+  // Who is where members would be: in that room, or if all had gone who may.
+  std::vector<cluster::PodId> InTheWay(cluster::GangId gang, const GangRoom& room,
+                                       const Plan& plan);
+  // Who could go so that fewer gangs break than with that room, if there is any.
+  std::optional<std::vector<cluster::PodId>> ChooseVictims(cluster::GangId gang,
+                                                           const GangRoom& room, const Plan& plan);
+  // Who of them goes where these stay, if that is enough.
+  std::optional<std::vector<cluster::PodId>> GoneWithout(std::span<const cluster::PodId> may_go,
+                                                         const std::set<cluster::PodId>& staying,
+                                                         const Plan& plan);
+  // Lets those who are gone come back as far as the members keep their places; with how many each
+  // gang has beyond its minimum if nobody of it is gone.
+  void PutBack(const Places& places,
+               std::vector<std::pair<cluster::PodId, cluster::NodeRow>>& gone,
+               std::map<cluster::GangId, std::int64_t>& above);
   [[nodiscard]] std::vector<cluster::PodId> AllWhoMayGo(cluster::GangId gang) const;
   void ListLeaving();
   // Into units_ and leaving_.
@@ -154,8 +175,10 @@ class GangPreemptor {
   std::int32_t priority_ = 0;  // of the least important member
   std::vector<Unit> units_;
   std::vector<cluster::PodId> leaving_;  // for others
-  std::set<cluster::NodeRow> wanted_;    // where those go first whom gangs can do without
   bool may_choose_ = false;              // which of its members a gang can do without
+  std::set<cluster::PodId> chosen_;      // who goes first of what gangs can do without
+  // The others must not.
+  std::optional<std::set<cluster::GangId>> may_break_;
 };
 
 }  // namespace knx::engine
