@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "engine/broken_gangs.h"
 #include "engine/importance.h"
 
 namespace knx::engine {
@@ -240,6 +239,25 @@ Preemptor::Finding Preemptor::TryNode(const Question& question, Memory& memory, 
     finding.passing = spared;
     return finding;
   }
+  std::vector<Victim> may_go;
+  if (question.minds_gangs) may_go = victims_;
+  finding = TryWithoutThem(question, memory, row);
+  const bool is_candidate = finding.kind == Finding::Kind::kCandidate;
+  if (is_candidate && question.minds_gangs) {
+    AddHarm(victims_, finding);
+    if (finding.gangs_broken > 0) BreakFewer(question, row, may_go, finding);
+  }
+  if (is_candidate && victims != nullptr) {
+    for (const Victim& victim : victims_) victims->push_back(victim.id);
+  }
+  // For how long nothing that happens on the node tells.
+  finding.passing |= spared || !leaving_.empty();
+  return finding;
+}
+
+Preemptor::Finding Preemptor::TryWithoutThem(const Question& question, Memory& memory,
+                                             NodeRow row) {
+  Finding finding;
   question.prepared.Refresh();
   const auto mark = state_.Mark();
   for (const PodId gone : leaving_) Remove(question, gone, row);
@@ -252,9 +270,6 @@ Preemptor::Finding Preemptor::TryNode(const Question& question, Memory& memory, 
       finding = Unfit(memory, {fmt::format("expected at least one victim pod on node \"{}\"",
                                            state_.nodes().name(row))});
     }
-    if (victims != nullptr) {
-      for (const Victim& victim : victims_) victims->push_back(victim.id);
-    }
   } else {
     std::vector<std::string> reasons;
     if (const framework::NodeFilter* filter = question.prepared.FilterOf(verdict.plugin)) {
@@ -266,11 +281,6 @@ Preemptor::Finding Preemptor::TryNode(const Question& question, Memory& memory, 
   for (const Victim& victim : victims_) question.prepared.PodAdded(victim.id, row);
   for (const PodId gone : leaving_) question.prepared.PodAdded(gone, row);
   state_.Rollback(mark);
-  if (question.minds_gangs && finding.kind == Finding::Kind::kCandidate) {
-    AddHarm(victims_, finding);
-  }
-  // For how long nothing that happens on the node tells.
-  finding.passing |= spared || !leaving_.empty();
   return finding;
 }
 
@@ -296,22 +306,6 @@ bool Preemptor::ListVictims(const Question& question, NodeRow row) {
 
 bool Preemptor::IsLeaving(const Question& question, PodId id) const {
   return question.counts_leaving && state_.pod(id).evicted && gives_way_(question.pod, id);
-}
-
-bool Preemptor::IsSpared(const Question& question, PodId id) const {
-  const std::int32_t priority = state_.pod(question.pod).priority;
-  const auto stays = [&](PodId member) {
-    return IsToStay(state_, member) || (spared_ && priority < kSystemCritical && spared_(member));
-  };
-  if (stays(id)) return true;
-  const cluster::GangId gang = state_.gang_of(id);
-  if (!gang.valid() || !MustGoWhole(state_.gangs().Get(gang))) return false;
-  const std::vector<PodId>& members = state_.gangs().Get(gang).members;
-  return std::any_of(members.begin(), members.end(), [&](PodId member) {
-    const cluster::Pod& pod = state_.pod(member);
-    const bool there = pod.node.valid() && !pod.leaves();
-    return there && (pod.priority >= priority || stays(member));
-  });
 }
 
 Preemptor::Finding Preemptor::NoVictims() {
@@ -411,18 +405,6 @@ Preemptor::Finding Preemptor::Summarize(std::span<const Victim> victims) const {
     finding.earliest_start = std::min(finding.earliest_start, StartOf(pod));
   }
   return finding;
-}
-
-void Preemptor::AddHarm(std::span<const Victim> victims, Finding& finding) const {
-  std::vector<PodId> members;
-  for (const Victim& victim : victims) {
-    finding.works |= !Fills(victim.id);
-    finding.tier = std::max(finding.tier, state_.profile_of(victim.id).tier);
-    if (state_.gang_of(victim.id).valid()) members.push_back(victim.id);
-  }
-  if (members.empty()) return;
-  finding.passing = true;
-  finding.gangs_broken = static_cast<std::uint32_t>(GangsBrokenBy(state_, members).size());
 }
 
 bool Preemptor::Better(const Finding& a, NodeRow row_a, const Finding& b, NodeRow row_b) const {

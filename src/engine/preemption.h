@@ -149,6 +149,11 @@ class Preemptor {
   const Finding& Examine(const Question& question, Memory& memory, cluster::NodeRow row);
   Finding TryNode(const Question& question, Memory& memory, cluster::NodeRow row,
                   std::vector<cluster::PodId>* victims);
+  // With those in victims_ and leaving_ gone. Leaves in victims_ those who may not come back.
+  Finding TryWithoutThem(const Question& question, Memory& memory, cluster::NodeRow row);
+  // Takes others of those that may go if fewer gangs break by that.
+  void BreakFewer(const Question& question, cluster::NodeRow row, std::span<const Victim> may_go,
+                  Finding& finding);
   // Into victims_: everybody less important there, and into leaving_ who leaves. True: somebody was
   // spared.
   bool ListVictims(const Question& question, cluster::NodeRow row);
