@@ -31,6 +31,7 @@
 #include "cluster/state.h"
 #include "engine/backfill_times.h"
 #include "engine/held_alike.h"
+#include "engine/pace.h"
 #include "engine/promise.h"
 #include "engine/started_promises.h"
 
@@ -277,11 +278,7 @@ class Backfill {
   std::set<std::pair<cluster::PodId, cluster::GangId>> refused_;  // because others are promised
   // Who has to be told that it is promised nothing any more.
   std::vector<std::pair<cluster::PodId, cluster::GangId>> lost_;
-  struct Tries {
-    Time since;
-    std::uint32_t count = 0;
-  };
-  std::map<cluster::PodId, Tries> tries_;  // of those who were held back, within a moment
+  std::map<cluster::PodId, Pace> tries_;  // of those who were held back
   Time release_ = kNever;
   bool moved_ = false;  // a promise has moved or gone since somebody was told of it
 };

@@ -14,10 +14,6 @@ namespace {
 // And who was named as late is tried by then.
 constexpr Duration kNamedAgain = Duration::Seconds(60);
 
-// So often one who is held back is let try again within a moment.
-constexpr std::uint32_t kTriesInAMoment = 8;
-constexpr Duration kMoment = Duration::Seconds(1);
-
 }  // namespace
 
 void Backfill::GiveBack(PodId pod, cluster::GangId gang, Time now) {
@@ -67,14 +63,12 @@ std::vector<PodId> Backfill::TakeReleased(Time now) {
     if (waiter) released.push_back(waiter->pod);
   }
   std::erase_if(held_, [&](PodId pod) {
-    Tries& tries = tries_[pod];
-    if (tries.since + kMoment <= now) tries = {now};
-    if (tries.count == kTriesInAMoment) {
-      release_ = std::min(release_, tries.since + kMoment);
+    Pace& tries = tries_[pod];
+    if (!tries.TakeOne(now)) {
+      release_ = std::min(release_, tries.next_moment());
       moved_ = true;
       return false;
     }
-    ++tries.count;
     released.push_back(pod);
     return true;
   });
