@@ -264,13 +264,13 @@ void ApiClient::SendAfter(Duration wait, const std::shared_ptr<Attempt>& attempt
 
 // Others are sent meanwhile, however many wait like that.
 void ApiClient::PutOff(Duration wait, const std::shared_ptr<Attempt>& attempt) {
-  const bool urgent = attempt->call.urgent;
-  CountCall(urgent, -1);
-  put_off_ += urgent ? 1U : 0U;
-  loop_.After(wait, [this, alive = alive_, attempt, urgent] {
+  if (!attempt->call.urgent) return SendAfter(wait, attempt);
+  CountCall(true, -1);
+  ++put_off_;
+  loop_.After(wait, [this, alive = alive_, attempt] {
     if (!*alive) return;
-    put_off_ -= urgent ? 1U : 0U;
-    CountCall(urgent, 1);
+    --put_off_;
+    CountCall(true, 1);
     Send(attempt);
   });
 }

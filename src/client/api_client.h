@@ -138,7 +138,7 @@ class ApiClient {
   // Whether calls that change something may still be sent. For those who write elsewhere, too.
   [[nodiscard]] bool MayWrite() const;
 
-  // Calls that were not answered yet, and are not put off.
+  // Calls that were not answered yet; of the urgent ones those that are not put off.
   [[nodiscard]] std::size_t urgent_calls() const { return urgent_calls_; }
   [[nodiscard]] std::size_t patient_calls() const { return patient_calls_; }
   // Urgent ones that the server asked to be sent later.

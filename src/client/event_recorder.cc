@@ -57,6 +57,11 @@ void EventRecorder::Forget(Key key) {
 }
 
 void EventRecorder::Record(const PodEvent& event, Done done) {
+  if (const std::size_t waiting = api_.patient_calls(); waiting >= most_waiting_) {
+    return done(Error{ErrorKind::kUnavailable,
+                      fmt::format("{} wait to be written, and this one is left out", waiting),
+                      {}});
+  }
   while (!series_.empty() &&
          (series_.size() >= kMostSeries || event.when - series_.front().last >= kSilenceEndsIt)) {
     Forget(series_.front().key);

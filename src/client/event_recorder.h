@@ -32,7 +32,11 @@ class EventRecorder {
  public:
   using Done = std::function<void(const Status& outcome)>;
 
-  explicit EventRecorder(ApiClient& api) : api_(api) {}
+  // Where a server takes no events they are not kept without end: so many of them wait at most, and
+  // what comes then is left out.
+  static constexpr std::size_t kMostWaiting = 30'000;
+  explicit EventRecorder(ApiClient& api, std::size_t most_waiting = kMostWaiting)
+      : api_(api), most_waiting_(most_waiting) {}
   ~EventRecorder() { *alive_ = false; }
   EventRecorder(const EventRecorder&) = delete;
   EventRecorder& operator=(const EventRecorder&) = delete;
@@ -58,6 +62,7 @@ class EventRecorder {
   [[nodiscard]] Series* Find(Key key, const std::string& name);
 
   ApiClient& api_;
+  std::size_t most_waiting_;
   std::uint64_t made_ = 0;
   std::list<Series> series_;  // the one that was longest silent first
   std::map<Key, std::list<Series>::iterator> by_key_;

@@ -191,5 +191,20 @@ TEST_F(EventRecorderTest, RemembersOnlySoMany) {
   ASSERT_TRUE(RunUntil(loop_, [&] { return done == kMany; }, Duration::Seconds(60)));
 }
 
+TEST_F(EventRecorderTest, WhereNoneIsTakenSomeWaitAndOthersAreLeftOut) {
+  server_.Otherwise([](ApiServer&, const ApiServer::Asked&) {});
+  EventRecorder recorder(api_, 3);
+  std::vector<std::string> said;
+  for (int i = 0; i < 5; ++i) {
+    recorder.Record(Failed(Duration::Seconds(i), fmt::format("note {}", i)),
+                    [&](const Status& outcome) {
+                      said.push_back(outcome.ok() ? "" : outcome.error().message);
+                    });
+  }
+  EXPECT_THAT(said, ElementsAre("3 wait to be written, and this one is left out",
+                                "3 wait to be written, and this one is left out"));
+  EXPECT_EQ(api_.patient_calls(), 3U);
+}
+
 }  // namespace
 }  // namespace knx::client
