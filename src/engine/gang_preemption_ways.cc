@@ -21,7 +21,7 @@ namespace {
 // costs hardly depends on their number.
 std::size_t AttemptsFor(std::size_t pods) {
   constexpr std::size_t kPodsMoved = 100'000, kFewest = 4, kMost = 200;
-  return std::clamp(kPodsMoved / pods, kFewest, kMost);
+  return std::clamp(kPodsMoved / std::max<std::size_t>(pods, 1), kFewest, kMost);
 }
 
 }  // namespace
