@@ -77,6 +77,7 @@ std::vector<PodId> Backfill::TakeReleased(Time now) {
 }
 
 void Backfill::Forget(PodId pod) {
+  alike_.Clear();  // another class may get the number of its own
   times_.Forget(pod);
   held_.erase(pod);
   tries_.erase(pod);

@@ -317,6 +317,9 @@ void Core::OnKnownPod(PodId id, const k8s::Pod& pod, Time now) {
   NoteUse(id, now);
   if (change.moved || change.usage) YieldHolds(state_.pod(id).node);
   const bool runs_otherwise = backfill_ != nullptr && backfill_->times().Learn(id, pod, now);
+  // Another class may get the number of the one that it was in.
+  const bool other_class = state_.pod(id).pod_class != before.pod_class;
+  if (backfill_ != nullptr && other_class) backfill_->NoteEvent();
   if (change.terminating) GoesInAMoment(id, now) ? OnLastMoment(id, now) : OnLeaving(id, now);
   if (was_assigned) {
     OnAssignedPodChanged(id, change, before, now);
