@@ -1,8 +1,8 @@
 // Pods that are like one that was just held back for a promise. To find out whether one may start
 // beside promises costs much, and thousands that are alike are tried one after the other: the first
 // stands for all, until something happens that may help, or a promise moves. As time goes by alone
-// more may become possible, so that it is found out anew after a moment. Numbers of classes are used
-// again: whoever lets one go clears this.
+// more may become possible, so that it is found out anew after a moment. Numbers of classes are
+// used again: whoever lets one go clears this.
 #pragma once
 
 #include <compare>
