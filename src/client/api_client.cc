@@ -338,7 +338,7 @@ void ApiClient::OnAnswer(const std::shared_ptr<Attempt>& attempt, Result<Respons
       wait = std::max(*asked, pause);
       if (*asked > kWorthALine && attempt->count < attempt->call.attempts) {
         troubles_.Report(
-            fmt::format("the API server puts off what is written (status {}): it is sent again "
+            fmt::format("the API server puts off what it is asked (status {}): that is sent again "
                         "after {}, as the server asks",
                         response->status, FormatDuration(*asked)));
       }

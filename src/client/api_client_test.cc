@@ -114,8 +114,8 @@ TEST_F(ApiClientTest, WhatIsPutOffHoldsUpNobodyAndIsSaid) {
              [&](const Status& outcome) { answered = outcome.ok(); });
   ASSERT_TRUE(RunUntil(loop_, [&] { return api_->put_off() == 1; }));
   EXPECT_EQ(api_->urgent_calls(), 0U);
-  EXPECT_THAT(said_, ElementsAre("the API server puts off what is written (status 429): it is "
-                                 "sent again after 3s, as the server asks"));
+  EXPECT_THAT(said_, ElementsAre("the API server puts off what it is asked (status 429): that "
+                                 "is sent again after 3s, as the server asks"));
   server_.NextAnswer(200, "");
   ASSERT_TRUE(Call().ok());
   server_.NextAnswer(200, "");
