@@ -194,7 +194,9 @@ void Http2Connection::OnReceived(std::string_view bytes) {
       session_, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   if (!*alive) return;
   if (taken < 0) return Fail(nghttp2_strerror(static_cast<int>(taken)));
-  Flush();
+  // Not at once: every record of the server's comes by itself, and what many of them lead to is
+  // better sent in one.
+  FlushSoon();
 }
 
 void Http2Connection::FlushSoon() {
