@@ -88,8 +88,7 @@ AllSaid MinimumsIn(const k8s::ObjectMeta& meta) {
   return out;
 }
 
-// The name has the operator in it: two of them may have made something of the same name. With a
-// slash it is no value of a label, so that no other gang is called so.
+// The name has the operator in it: two of them may have made something of the same name.
 void AddNameByOperator(const k8s::Operator& made_by, const k8s::ObjectMeta& meta, AllSaid& out) {
   const std::string_view name = Find(meta.labels, made_by.gang_name);
   if (name.empty()) return;
@@ -99,7 +98,7 @@ void AddNameByOperator(const k8s::Operator& made_by, const k8s::ObjectMeta& meta
     if (part.empty()) return;
     whole += fmt::format("/{}", part);
   }
-  out.push_back({kLabel, made_by.gang_name, std::move(whole), GangSource::kPod});
+  out.push_back({kLabel, made_by.gang_name, std::move(whole), GangSource::kOperator});
 }
 
 void AddSizeByOperator(const k8s::Operator& made_by, const k8s::ObjectMeta& meta, AllSaid& out) {
@@ -161,7 +160,7 @@ void ReadRole(const k8s::ObjectMeta& meta, GangDeclaration& gang) {
   const auto role = SaidBy(meta, by_volcano ? names::kVolcanoTask : names::kGangRole);
   if (!role) return;
   gang.role = role->value;
-  if (gang.source != GangSource::kPod) return;
+  if (HasObject(gang.source)) return;
   if (const auto minimum = SaidBy(meta, names::kGangRoleMinAvailable)) {
     ReadMinimum(*minimum, gang.role_minimum, gang);
   }
@@ -210,6 +209,7 @@ std::string_view ObjectOf(GangSource source) {
     case GangSource::kVolcano:
       return "PodGroup object (scheduling.volcano.sh)";
     case GangSource::kPod:
+    case GangSource::kOperator:
       break;
   }
   return "";
@@ -230,7 +230,7 @@ std::optional<GangDeclaration> ReadGangDeclaration(const k8s::Pod& pod, Operator
   if (!minimums.empty()) ReadMinimum(minimums.front(), gang.minimum, gang);
   gang.conflict = ConflictIn(all);
   if (const auto key = SaidBy(pod.meta, names::kGangTopologyKey)) gang.topology_key = key->value;
-  if (gang.source != GangSource::kPod) {
+  if (HasObject(gang.source)) {
     gang.problem.clear();  // of something that does not count
     ReadRole(pod.meta, gang);
     if (gang.problem.empty()) ReadSubGroup(pod.meta, gang);

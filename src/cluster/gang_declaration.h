@@ -26,7 +26,10 @@ enum class GangSource : std::uint8_t {
   kSigsPodGroup,  // a PodGroup of kubernetes-sigs
   kVolcano,       // a PodGroup of Volcano
   kPod,           // the pods themselves, by labels or annotations
+  kOperator,      // likewise, where it is known by what an operator put on them that it is a gang
 };
+// False: nobody says it but the pods.
+constexpr bool HasObject(GangSource source) { return source < GangSource::kPod; }
 // "PodGroup object (scheduling.x-k8s.io)"
 std::string_view ObjectOf(GangSource source);
 

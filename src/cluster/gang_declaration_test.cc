@@ -274,11 +274,15 @@ std::optional<GangDeclaration> ReadOfOperator(Map labels, Map annotations = {}) 
   return ReadGangDeclaration(pod, OperatorGangs::kRead);
 }
 
+GangDeclaration OfOperator(const std::string& name, std::int32_t minimum) {
+  return {name, minimum, {}, GangSource::kOperator};
+}
+
 TEST(GangDeclaration, PodsOfOperatorsBelongToTheirJobIfThatIsWanted) {
   const std::string lws = "leaderworkerset.sigs.k8s.io/";
   const Map group = {{lws + "name", "vllm"}, {lws + "group-index", "1"}};
   const Map size = {{lws + "size", "3"}};
-  EXPECT_EQ(ReadOfOperator(group, size), (GangDeclaration{"LeaderWorkerSet/vllm/1", 3}));
+  EXPECT_EQ(ReadOfOperator(group, size), OfOperator("LeaderWorkerSet/vllm/1", 3));
   EXPECT_EQ(Read(group, size), std::nullopt) << "nobody asked for it";
   EXPECT_EQ(ReadOfOperator(group, {{lws + "size", "1"}}), std::nullopt) << "a gang of one is none";
   EXPECT_EQ(ReadOfOperator(group), std::nullopt) << "nobody says how many";
@@ -290,7 +294,7 @@ TEST(GangDeclaration, PodsOfOperatorsBelongToTheirJobIfThatIsWanted) {
         std::pair("ray.io/cluster", "Ray/j"), std::pair("spark-app-selector", "Spark/j"),
         std::pair("volcano.sh/job-name", "Volcano/j")}) {
     EXPECT_EQ(ReadOfOperator({{label, "j"}, {kOurs + "min-available", "4"}}),
-              (GangDeclaration{gang, 4}));
+              OfOperator(gang, 4));
   }
 }
 
@@ -307,7 +311,7 @@ TEST(GangDeclaration, WhatAPodSaysItselfComesBeforeItsOperator) {
       ReadOfOperator(
           {{lws + "name", "vllm"}, {lws + "group-index", "1"}, {kOurs + "min-available", "2"}},
           size),
-      (GangDeclaration{"LeaderWorkerSet/vllm/1", 2}));
+      OfOperator("LeaderWorkerSet/vllm/1", 2));
   const auto wrong = ReadOfOperator({{lws + "name", "vllm"}, {lws + "group-index", "1"}},
                                     {{lws + "size", "many"}});
   ASSERT_TRUE(wrong.has_value());

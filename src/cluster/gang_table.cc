@@ -75,7 +75,7 @@ GangId GangTable::Join(const GangKey& key, PodId pod, Time begun) {
     made.namespace_ = key.namespace_;
     made.source = key.source;
     made.name = key.name;
-    if (key.source != GangSource::kPod) SetDemand(known->second, DemandByObject(made));
+    if (HasObject(key.source)) SetDemand(known->second, DemandByObject(made));
     made.terms = TermsByObject(made);
   }
   Gang& gang = gangs_[known->second.index];

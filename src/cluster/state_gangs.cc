@@ -45,7 +45,7 @@ void State::JoinGang(PodId id) {
   const GangKey key{pod.namespace_, declared.source, declared.name};
   const GangId gang = pod.gang->id = gangs_.Join(key, id, BegunWith(pod, key));
   AssignSubGroup(id);
-  const bool by_pods = declared.source == GangSource::kPod;
+  const bool by_pods = !HasObject(declared.source);
   const bool plain = pod.gang->sub_group.empty() && declared.min_sub_groups == 0;
   // Where an object has a word in it.
   const bool asks_object = !by_pods && !declared.topology_key.empty();
@@ -69,7 +69,7 @@ void State::LeaveGang(PodId id) {
 
 GangDemand State::CountGangDemand(GangId id) const {
   const Gang& gang = gangs_.Get(id);
-  const bool by_pods = gang.source == GangSource::kPod;
+  const bool by_pods = !HasObject(gang.source);
   GangDemand demand = by_pods ? GangDemand() : gangs_.DemandByObject(gang);
   std::string key;
   for (const PodId member : gang.members) {

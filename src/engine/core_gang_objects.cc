@@ -69,14 +69,14 @@ void Core::NoteConflict(PodId id) {
   const cluster::GangDeclaration& declared = membership.declared;
   const cluster::Gang& gang = state_.gangs().Get(membership.id);
   std::string conflict = declared.conflict;
-  const bool contradicts = declared.minimum != 0 && declared.source != cluster::GangSource::kPod &&
+  const bool contradicts = declared.minimum != 0 && cluster::HasObject(declared.source) &&
                            !gang.awaits_object() && declared.minimum != gang.minimum;
   if (conflict.empty() && contradicts) {
     conflict = fmt::format("the {} wants {} to start together, the pod {}: the object counts",
                            cluster::ObjectOf(gang.source), FormatCount(gang.minimum, "pod", "pods"),
                            declared.minimum);
   }
-  const bool says_less = declared.source == cluster::GangSource::kPod && !declared.by_parts &&
+  const bool says_less = !cluster::HasObject(declared.source) && !declared.by_parts &&
                          declared.minimum < gang.said;
   if (conflict.empty() && says_less) {
     conflict = fmt::format(

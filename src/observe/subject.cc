@@ -32,6 +32,8 @@ std::string_view KindOf(GangSource source) {
       return "podgroup.scheduling.x-k8s.io";
     case GangSource::kVolcano:
       return "podgroup.scheduling.volcano.sh";
+    case GangSource::kOperator:
+      return "operator";
     case GangSource::kPod:
       break;
   }
@@ -68,8 +70,7 @@ std::vector<Subject> AllSubjects(const cluster::State& state) {
 std::vector<std::string_view> JobsIn(const Subject& subject) {
   const std::string_view name = subject.name;
   const std::size_t slash = name.find('/');
-  const bool of_operator = subject.kind == KindOf(GangSource::kPod) && slash != name.npos;
-  if (!of_operator || slash + 1 == name.size()) return {};
+  if (subject.kind != KindOf(GangSource::kOperator) || slash == name.npos) return {};
   const std::string_view job = name.substr(slash + 1);
   const std::size_t group = job.find('/');
   if (group == job.npos || group == 0) return {job};

@@ -27,7 +27,8 @@ class SubjectTest : public ::testing::Test {
     k8s::Pod also = PodBuilder("web").Namespace("team-a");
     also.meta.uid = "uid-web";
     harness_.Pod(also);
-    harness_.Pod(PodBuilder("m3").Annotation(name, "Kubeflow/train").Annotation(minimum, "2"));
+    const std::string job = "training.kubeflow.org/job-name";
+    harness_.Pod(PodBuilder("m3").Label(job, "train").Label(minimum, "2"));
   }
   std::vector<std::string> Found(std::string_view text) {
     std::vector<std::string> out;
@@ -36,7 +37,7 @@ class SubjectTest : public ::testing::Test {
     }
     return out;
   }
-  engine::testing::Harness harness_{{}, engine::testing::GangProfiles()};
+  engine::testing::Harness harness_{{}, engine::testing::GangProfiles("operatorGangs: true")};
 };
 
 TEST_F(SubjectTest, AreFoundByNameNamespaceAndKind) {
@@ -58,30 +59,41 @@ TEST_F(SubjectTest, AreFoundByNameNamespaceAndKind) {
 }
 
 TEST_F(SubjectTest, MayHaveSlashesInTheirNames) {
-  EXPECT_THAT(Found("Kubeflow/train"), ElementsAre("labels/default/Kubeflow/train"));
-  EXPECT_THAT(Found("default/Kubeflow/train"), ElementsAre("labels/default/Kubeflow/train"));
-  EXPECT_THAT(Found("labels/default/Kubeflow/train"), ElementsAre("labels/default/Kubeflow/train"));
+  EXPECT_THAT(Found("Kubeflow/train"), ElementsAre("operator/default/Kubeflow/train"));
+  EXPECT_THAT(Found("default/Kubeflow/train"), ElementsAre("operator/default/Kubeflow/train"));
+  EXPECT_THAT(Found("operator/default/Kubeflow/train"),
+              ElementsAre("operator/default/Kubeflow/train"));
 }
 
 TEST_F(SubjectTest, OfOperatorsAreFoundByTheNameOfTheJob) {
   harness_.Pod(PodBuilder("m4")
-                   .Annotation("pod-group.scheduling.kubenexus.io/name", "Ray/fit")
-                   .Annotation("pod-group.scheduling.kubenexus.io/min-available", "2"));
+                   .Label("ray.io/cluster", "fit")
+                   .Label("pod-group.scheduling.kubenexus.io/min-available", "2"));
   harness_.Pod(PodBuilder("m5")
-                   .Annotation("pod-group.scheduling.kubenexus.io/name", "LeaderWorkerSet/serve/0")
-                   .Annotation("pod-group.scheduling.kubenexus.io/min-available", "2"));
+                   .Label("leaderworkerset.sigs.k8s.io/name", "serve")
+                   .Label("leaderworkerset.sigs.k8s.io/group-index", "0")
+                   .Annotation("leaderworkerset.sigs.k8s.io/size", "2"));
   harness_.Pod(PodBuilder("m6")
-                   .Annotation("pod-group.scheduling.kubenexus.io/name", "x/")
+                   .Annotation("pod-group.scheduling.kubenexus.io/name", "x/y")
                    .Annotation("pod-group.scheduling.kubenexus.io/min-available", "2"));
-  EXPECT_THAT(Found("serve"), ElementsAre("labels/default/LeaderWorkerSet/serve/0"));
-  EXPECT_THAT(Found("serve/0"), ElementsAre("labels/default/LeaderWorkerSet/serve/0"));
+  EXPECT_THAT(Found("y"), ElementsAre()) << "whoever called it so means that name";
+  EXPECT_THAT(Found("serve"), ElementsAre("operator/default/LeaderWorkerSet/serve/0"));
+  EXPECT_THAT(Found("serve/0"), ElementsAre("operator/default/LeaderWorkerSet/serve/0"));
   EXPECT_THAT(Found(""), ElementsAre());
-  EXPECT_THAT(Found("fit"), ElementsAre("labels/default/Ray/fit"));
-  EXPECT_THAT(Found("default/fit"), ElementsAre("labels/default/Ray/fit"));
-  EXPECT_THAT(Found("labels/default/fit"), ElementsAre("labels/default/Ray/fit"));
+  EXPECT_THAT(Found("fit"), ElementsAre("operator/default/Ray/fit"));
+  EXPECT_THAT(Found("default/fit"), ElementsAre("operator/default/Ray/fit"));
+  EXPECT_THAT(Found("operator/default/fit"), ElementsAre("operator/default/Ray/fit"));
   EXPECT_THAT(Found("team-a/fit"), ElementsAre());
   EXPECT_EQ(WhatThereIs(harness_.engine().state(), "fits"),
             "much the same is the name of pod group default/Ray/fit");
+}
+
+TEST_F(SubjectTest, AGangThatIsCalledLikeOneOfAnOperatorIsAnother) {
+  harness_.Pod(PodBuilder("m7")
+                   .Annotation("pod-group.scheduling.kubenexus.io/name", "Kubeflow/train")
+                   .Annotation("pod-group.scheduling.kubenexus.io/min-available", "2"));
+  EXPECT_THAT(Found("Kubeflow/train"),
+              ElementsAre("labels/default/Kubeflow/train", "operator/default/Kubeflow/train"));
 }
 
 TEST_F(SubjectTest, WhatIsSpelledOutMeansItself) {
