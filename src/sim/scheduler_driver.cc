@@ -195,11 +195,12 @@ void SchedulerDriver::ArmWake() {
   const Time wake = engine_->NextWake();
   if (wake >= armed_) return;
   armed_ = wake;
-  agenda_.At(wake, [this, life = life_] { Wake(life); }, Agenda::Weight::kBackground);
+  agenda_.At(wake, [this, wake, life = life_] { Wake(wake, life); }, Agenda::Weight::kBackground);
 }
 
-void SchedulerDriver::Wake(std::uint64_t life) {
-  if (life != life_) return;
+void SchedulerDriver::Wake(Time armed, std::uint64_t life) {
+  // An earlier one has come in its stead: if each armed the next, there would be ever more of them.
+  if (life != life_ || armed != armed_) return;
   armed_ = kNever;
   if (engine_->NextWake() <= agenda_.now()) {
     RecordCall("advance");

@@ -122,7 +122,7 @@ class SchedulerDriver : public StoreListener {
   void PlanSlice();
   void Slice(std::uint64_t life);
   void ArmWake();
-  void Wake(std::uint64_t life);
+  void Wake(Time armed, std::uint64_t life);
 
   // Every change up to this version has been told.
   [[nodiscard]] std::uint64_t told_version() const {

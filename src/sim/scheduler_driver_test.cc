@@ -54,6 +54,29 @@ TEST_F(SchedulerDriverTest, EveryKindOfFailedBindingEndsWithThePodBoundOnce) {
   EXPECT_EQ(cluster_.scheduler().faults().struck(), 6);
 }
 
+// The back-off of who is new ends before those that were waited for.
+TEST_F(SchedulerDriverTest, NewPodsDoNotMakeItWakeMoreAndMoreOften) {
+  CallFault refusing;
+  refusing.kind = CallFault::Kind::kRefuse;
+  Break(refusing);
+  for (const char* name : {"one", "another"}) {
+    cluster_.Create(PodForTest(name, "1"));
+    cluster_.RunFor(Duration::Seconds(3));
+  }
+  const auto steps_of_an_hour = [this] {
+    const std::int64_t before = cluster_.scheduler().invariants().steps();
+    for (int minute = 0; minute < 60; ++minute) {
+      cluster_.Create(PodForTest("new", "1"));
+      cluster_.RunFor(Duration::Seconds(5));
+      EXPECT_TRUE(cluster_.api().DeletePod("default/new", Actor::kUser, 0).ok());
+      cluster_.RunFor(Duration::Seconds(55));
+    }
+    return cluster_.scheduler().invariants().steps() - before;
+  };
+  const std::int64_t first = steps_of_an_hour();
+  EXPECT_LT(steps_of_an_hour(), first + first / 10);
+}
+
 TEST_F(SchedulerDriverTest, AConditionThatCouldNotBeWrittenIsWrittenWithTheNextAttempt) {
   CallFault fault;
   fault.call = Call::kStatus;
