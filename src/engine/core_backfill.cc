@@ -337,7 +337,10 @@ Time Core::NextPromisedStart() const {
 
 void Core::RenewPromises(Time now) {
   if (backfill_ == nullptr || now < backfill_->NextWake()) return;
-  for (const PodId id : backfill_->TakeLate(now)) queue_.Activate(id, now);
+  for (const PodId id : backfill_->TakeLate(now)) {
+    // Whose start failed is late for that, and is tried after its back-off.
+    if (queue_.Get(id).place != QueuePlace::kErrorBackoff) queue_.Activate(id, now);
+  }
 }
 
 void Core::ReleaseHeld(Time now) {
