@@ -235,9 +235,10 @@ void Core::OnPod(const k8s::Pod& pod, Time now) {
   }
 }
 
-// An API server changes neither, unless its data were restored from a backup.
+// An API server changes none of it, unless its data were restored from a backup.
 bool Core::IsAnother(PodId id, const k8s::Pod& pod) const {
   const cluster::Pod& known = state_.pod(id);
+  if (known.terminating && !pod.meta.deleted) return true;
   if (known.node.valid() && !known.assumed) return pod.spec.node_name.empty();
   return state_.class_of(id).spec.scheduler_name != pod.spec.scheduler_name;
 }

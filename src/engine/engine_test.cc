@@ -225,6 +225,17 @@ TEST_F(EngineTest, APodThatIsBoundNoLongerIsScheduledAgain) {
   EXPECT_TRUE(HasRoom("waits"));
 }
 
+TEST_F(EngineTest, APodWhoseDeletionIsUndoneIsScheduled) {
+  k8s::Pod leaving = PodBuilder("p");
+  leaving.meta.deleted = Time{1};
+  harness_.Pod(leaving);
+  harness_.Schedule();
+  harness_.Node(Node("a"));
+  harness_.Pod(PodBuilder("p"));
+  harness_.Schedule();
+  EXPECT_EQ(harness_.NodeOf("p"), "a");
+}
+
 TEST_F(EngineTest, APodMayBeHandedToAnotherSchedulerWhileItIsBeingBound) {
   harness_.Node(Node("a", "1"));
   harness_.Pod(PodBuilder("p").Asks("cpu", "1"));
