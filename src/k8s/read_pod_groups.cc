@@ -1,6 +1,7 @@
 // Pods that belong together: PodGroups of three projects, and the Workload of Kubernetes 1.35.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -73,19 +74,28 @@ bool IsOfQuota(std::string_view resource) {
          resource.starts_with("limits.");
 }
 
-// Nor these.
+// By the names that pods use, and "gpu" as in reservations.
 template <class Fields>
 void ReadMinResources(Fields& spec, PodGroup& out) {
+  constexpr std::string_view kKey = "minResources", kPods = "pods";
   if constexpr (!std::is_same_v<Fields, ProtoFields>) {
-    ReadResourceList(spec, "minResources", out.min_resources);
-    for (const auto& [name, amount] : out.min_resources) {
-      if (amount < Quantity()) {
-        spec.Fail("minResources", fmt::format("{}: must not be negative", name));
+    ResourceList& list = out.min_resources;
+    ReadResourceList(spec, kKey, list);
+    std::erase_if(
+        list, [](const auto& entry) { return entry.second.IsZero() || IsOfQuota(entry.first); });
+    for (auto& [name, amount] : list) {
+      if (amount < Quantity()) spec.Fail(kKey, fmt::format("{}: must not be negative", name));
+      const auto resource = name == kPods ? kPods : ReservedResource(name);
+      if (!resource) {
+        spec.Fail(kKey, fmt::format("{}: no resource; pods, {}", name, kReservedResources));
+      } else if (*resource != name) {
+        name = *resource;
       }
     }
-    std::erase_if(out.min_resources, [](const auto& entry) {
-      return entry.second.IsZero() || IsOfQuota(entry.first);
-    });
+    std::sort(list.begin(), list.end());
+    const auto twice = std::adjacent_find(
+        list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first == b.first; });
+    if (twice != list.end()) spec.Fail(kKey, fmt::format("{}: is said twice", twice->first));
   }
 }
 

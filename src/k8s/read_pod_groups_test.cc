@@ -132,6 +132,14 @@ TEST(ReadPodGroups, WhatMustBeLeftInAll) {
                  "count/pods: 2, requests.nvidia.com/gpu: 16}"),
             wanted);
   EXPECT_EQ(read(sigs, "null"), ResourceList());
+  EXPECT_EQ(read(sigs, "{gpu: 16, cpu: 1500m}"), wanted);
+  for (const std::string_view wrong : {"{cpus: 8}", "{gpu: 1, nvidia.com/gpu: 2}"}) {
+    SCOPED_TRACE(wrong);
+    const auto refused = ReadManifests(manifest(sigs, std::string(wrong)), "f");
+    ASSERT_FALSE(refused.ok());
+    EXPECT_NE(refused.error().message.find("minResources"), std::string::npos)
+        << refused.error().message;
+  }
   for (const std::string_view amount : {"-1", "much", "[]"}) {
     SCOPED_TRACE(amount);
     const auto refused = ReadManifests(manifest(sigs, fmt::format("{{cpu: {}}}", amount)), "f");

@@ -44,10 +44,7 @@ void ReadAmounts(Fields& spec, ResourceList& out) {
     if (resource) {
       Add(out, *resource, amount);
     } else {
-      spec.Fail("resources",
-                fmt::format("{}: no resource; cpu, memory, gpu, ephemeral-storage, hugepages-2Mi "
-                            "and the like, or a name with a domain is wanted",
-                            name));
+      spec.Fail("resources", fmt::format("{}: no resource; {}", name, kReservedResources));
     }
   }
 }

@@ -38,5 +38,8 @@ struct ResourceReservation {
 
 // What pods ask for by this name, or by "gpu", which people say for short. nullopt: nothing.
 std::optional<std::string_view> ReservedResource(std::string_view name);
+inline constexpr std::string_view kReservedResources =
+    "cpu, memory, gpu, ephemeral-storage, hugepages-2Mi and the like, or a name with a domain is "
+    "wanted";
 
 }  // namespace knx::k8s
