@@ -51,7 +51,8 @@ struct GangInquiry : Wait {
   std::vector<Unplaced> unplaced;
 
   // Of a gang that is impossible by a count.
-  std::string proof;  // "at most 9 fit by nvidia.com/gpu"; empty: it is no count
+  std::string proof;          // "at most 9 fit by nvidia.com/gpu"; empty: it is no count
+  bool lacks_in_all = false;  // they may fit, and its object wants more to be left (minResources)
   std::vector<std::string> scarce;
   std::size_t most = 0;
   struct Domain {

@@ -204,6 +204,7 @@ TEST_F(GangShortageTest, AnInquirySaysWhatIsMissingAndHowManyNodesWouldHelp) {
             "pod group default/train needs 20 cpu in all (minResources), 2 are free.");
   EXPECT_EQ(inquiry->answer, GangAnswer::kImpossible);
   EXPECT_EQ(inquiry->proof, "needs 20 cpu in all (minResources), 2 are free");
+  EXPECT_TRUE(inquiry->lacks_in_all);
   EXPECT_THAT(inquiry->scarce, ElementsAre("cpu"));
   EXPECT_EQ(inquiry->startable, 0U);
   EXPECT_EQ(inquiry->nodes, 5U);

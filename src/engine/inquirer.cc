@@ -122,7 +122,8 @@ void Inquirer::Explain(const Turn& turn, GangPlan& plan, GangInquiry& inquiry) {
       inquiry.scarce.push_back(state_.resources().Name(resource));
     }
   }
-  if (!plan.shortages.empty()) inquiry.proof = Describe(state_, plan.shortages);
+  inquiry.lacks_in_all = !plan.shortages.empty();
+  if (inquiry.lacks_in_all) inquiry.proof = Describe(state_, plan.shortages);
   for (const GangShortage& shortage : plan.shortages) {
     inquiry.scarce.push_back(state_.resources().Name(shortage.resource));
   }

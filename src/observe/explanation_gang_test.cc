@@ -208,6 +208,24 @@ TEST(Explanation, SaysHowAGangStands) {
                 "  1 more node like a\n"
                 "  a minimum of 3 instead of 4\n"},
        .silent_on = {"00000", "too few members"}},
+      {.name = "more is to be left than its pods ask for",
+       .story =
+           [](Harness& harness) {
+             harness.Node(Node("a"));
+             k8s::PodGroup group;
+             group.api = k8s::PodGroupApi::kSigs;
+             group.meta.namespace_ = "default";
+             group.meta.name = "train";
+             group.meta.uid = "uid-train";
+             group.minimum = 1;
+             group.min_resources = {{"cpu", k8s::Quantity::FromUnits(20)}};
+             harness.Object(group);
+             harness.Pod(PodBuilder("worker")
+                             .Asks("cpu", "1")
+                             .Label("scheduling.x-k8s.io/pod-group", "train"));
+           },
+       .ask = "train",
+       .says = {"fit            1 of 1 that are needed\n", "needs 20 cpu in all (minResources)"}},
       {.name = "a driver that nobody knows the others of",
        .story =
            [](Harness& harness) {

@@ -176,7 +176,8 @@ std::string GangText(const Explanation& explanation) {
   const GangInquiry& gang = *explanation.gang;
   AddDriver(gang, out);
   if (gang.complete && gang.needed > 0) {
-    const bool wrong_ones = gang.answer != GangAnswer::kPlaced && gang.fitting >= gang.needed;
+    const bool wrong_ones =
+        gang.answer != GangAnswer::kPlaced && gang.fitting >= gang.needed && !gang.lacks_in_all;
     AddLine(
         "fit",
         fmt::format("{} of {} that are needed{}", std::min(gang.fitting, gang.needed), gang.needed,
