@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -47,6 +48,8 @@ struct Pod {
   NodeRow node;       // where it takes room: bound, or assumed to be
   NodeRow nominated;  // where preemption made room for it
   std::int32_t priority = 0;
+  // Of a hold (reservation_hold.h): that of those it is for, where room was promised to others.
+  std::int32_t beneficiary_priority = std::numeric_limits<std::int32_t>::min();
   bool assumed = false;      // ours, and not yet confirmed by the API server
   bool terminating = false;  // has a deletion timestamp
   bool preempted = false;    // terminating because a scheduler made room for another pod

@@ -231,6 +231,7 @@ PodChange State::UpdatePod(PodId id, const k8s::Pod& pod) {
   next.node = pods_.Get(id).node;
   next.nominated = nominated_before;
   next.assumed = assumed;
+  next.beneficiary_priority = current.beneficiary_priority;
   next.making_room = current.making_room;
   next.evicted = current.evicted;
   current = std::move(next);

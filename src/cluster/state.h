@@ -81,6 +81,9 @@ class State {
   void Displace(PodId id);
   void Nominate(PodId id, NodeRow row);
   void ClearNomination(PodId id);
+  void SetBeneficiaryPriority(PodId hold, std::int32_t priority) {
+    pods_.Edit(hold).beneficiary_priority = priority;
+  }
   // Evictions that make room for it have begun, or are over. Not part of a plan.
   void SetMakingRoom(PodId id, bool making_room) { pods_.Edit(id).making_room = making_room; }
   // It is evicted for another, or is not after all. Not part of a plan.

@@ -273,6 +273,20 @@ void Core::HoldPlaces(Reservation& reservation, Time now) {
   }
 }
 
+namespace {
+
+std::vector<std::pair<PodId, NodeRow>> TakeNominations(cluster::State& state,
+                                                       const std::vector<PodId>& pods) {
+  std::vector<std::pair<PodId, NodeRow>> taken;
+  for (const PodId pod : pods) {
+    taken.emplace_back(pod, state.pod(pod).nominated);
+    state.ClearNomination(pod);
+  }
+  return taken;
+}
+
+}  // namespace
+
 // The places of a gang that has to be together are together, and with its driver, which has yet to
 // find room there unless it runs.
 std::optional<Placement> Core::PlaceTogether(Reservation& reservation) {
@@ -287,7 +301,10 @@ std::optional<Placement> Core::PlaceTogether(Reservation& reservation) {
     for (const PodId hold : reservation.holds()) {
       if (together && state_.pod(hold).node.valid()) state_.Displace(hold);
     }
+    // What was promised to those it is for does not keep it away.
+    const auto promised = TakeNominations(state_, driven_.NominatedUsersOf(reservation));
     std::optional<Placement> refusal = PlaceHolds(reservation);
+    for (const auto& [pod, row] : promised) state_.Nominate(pod, row);
     if (together && !refusal) refusal = RefuseDriver(drivers_.Of(gang)->pod);
     refusal ? state_.Rollback(plan) : state_.Commit(plan);
     if (!refusal) NoteRows(reservation, state_);
@@ -313,6 +330,8 @@ std::optional<Placement> Core::RefuseDriver(PodId driver) {
 
 void Core::MakeHolds(Reservation& reservation) {
   const PodId like = driven_.PlacedUserOf(reservation);
+  const Drivers::Driver* const driver =
+      reservation.made_for.valid() ? drivers_.Of(reservation.made_for) : nullptr;
   for (Reservation::Place& place : reservation.places) {
     if (place.left.empty() || place.hold.valid()) continue;
     cluster::HoldShape shape;
@@ -321,6 +340,9 @@ void Core::MakeHolds(Reservation& reservation) {
     shape.node = place.asked.node;
     if (like.valid()) shape.like = state_.class_of(like).spec;
     place.hold = state_.AddPod(cluster::MakeHold(shape, place.left, state_.resources()));
+    if (driver != nullptr) {
+      state_.SetBeneficiaryPriority(place.hold, state_.pod(driver->pod).priority);
+    }
     if (backfill_ != nullptr) backfill_->times().NoteHold(place.hold, reservation.ends);
   }
 }

@@ -150,6 +150,22 @@ PodId DrivenGangs::PlacedUserOf(const Reservation& reservation) const {
   return first;
 }
 
+std::vector<PodId> DrivenGangs::NominatedUsersOf(const Reservation& reservation) const {
+  std::vector<PodId> out;
+  if (reservation.made_for.valid()) return out;
+  const std::string& here = reservation.object.meta.namespace_;
+  for (const auto& [row, nominated] : books_.state.nominations()) {
+    for (const PodId id : nominated) {
+      const BeneficiaryNames names = NamesOf(books_.state, id);
+      const bool named = names.namespace_ == here &&
+                         (reservation.group.empty() ? names.app == reservation.app
+                                                    : names.group == reservation.group);
+      if (named && MayUse(id, reservation)) out.push_back(id);
+    }
+  }
+  return out;
+}
+
 bool DrivenGangs::AwaitsExecutors(GangId id) const {
   const Drivers::Driver* const driver = books_.drivers.Of(id);
   return driver != nullptr && books_.state.pod(driver->pod).node.valid() && !KeptFor(id).empty();

@@ -58,6 +58,8 @@ class DrivenGangs {
   [[nodiscard]] const Reservation* PlacesInTheMaking(cluster::GangId id, std::size_t count) const;
   // One whom it is for, and who has a place; invalid: none has.
   [[nodiscard]] cluster::PodId PlacedUserOf(const Reservation& reservation) const;
+  // Those whom it is for, and who have been promised room; nobody, where it was made for a driver.
+  [[nodiscard]] std::vector<cluster::PodId> NominatedUsersOf(const Reservation& reservation) const;
   // Its driver runs, and the places of those that it has yet to make are kept.
   [[nodiscard]] bool AwaitsExecutors(cluster::GangId id) const;
   // A driver that runs, and whose gang has yet to get its minimum, for which room is kept. Nobody

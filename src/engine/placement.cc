@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "cluster/reservation_hold.h"
+
 namespace knx::engine {
 
 using cluster::NodeRow;
@@ -51,13 +53,20 @@ Placement Placer::Choose(const framework::Profile& profile, PodId pod) {
 
 // ---- nominated pods ----
 
-// Somebody at least as important has been promised room on this node.
+// Room was promised to somebody at least as important. What is only reserved is never room that
+// others made way for, unless those it is reserved for are more important.
+bool Placer::IsRival(PodId other, PodId pod) const {
+  const cluster::Pod& promised = state_.pod(other);
+  const cluster::Pod& comes = state_.pod(pod);
+  if (other == pod || promised.node.valid()) return false;
+  const bool reserves = cluster::IsHold(comes) && !cluster::IsHold(promised);
+  return promised.priority >= (reserves ? comes.beneficiary_priority : comes.priority);
+}
+
 bool Placer::HasRivals(PodId pod, NodeRow row) const {
   const auto nominated = state_.nominated(row);
-  return std::any_of(nominated.begin(), nominated.end(), [&](PodId other) {
-    return other != pod && !state_.pod(other).node.valid() &&
-           state_.pod(other).priority >= state_.pod(pod).priority;
-  });
+  return std::any_of(nominated.begin(), nominated.end(),
+                     [&](PodId other) { return IsRival(other, pod); });
 }
 
 Verdict Placer::JudgeAlone(PreparedClass& prepared, NodeRow row) {
@@ -75,8 +84,7 @@ Verdict Placer::JudgeWithNominated(PreparedClass& prepared, PodId pod, NodeRow r
     std::vector<PodId> added;
     const std::vector<PodId> nominated(state_.nominated(row).begin(), state_.nominated(row).end());
     for (const PodId other : nominated) {
-      if (other == pod || state_.pod(other).node.valid()) continue;
-      if (state_.pod(other).priority < state_.pod(pod).priority) continue;
+      if (!IsRival(other, pod)) continue;
       state_.Assume(other, row);
       prepared.PodAdded(other, row);
       added.push_back(other);

@@ -223,6 +223,7 @@ class Placer {
   framework::Verdict JudgeAlone(PreparedClass& prepared, cluster::NodeRow row);
   framework::Verdict JudgeWithNominated(PreparedClass& prepared, cluster::PodId pod,
                                         cluster::NodeRow row);
+  [[nodiscard]] bool IsRival(cluster::PodId other, cluster::PodId pod) const;
   [[nodiscard]] bool HasRivals(cluster::PodId pod, cluster::NodeRow row) const;
   cluster::NodeRow BestOf(const PreparedClass& prepared,
                           std::span<const cluster::NodeRow> feasible) const;
