@@ -363,7 +363,7 @@ class Core {
   GangPlan PlanBothHere(GangId gang, const Reservation* executors, GangPlanner& planner);
   // False: there is no room for them, and none for the plan.
   bool PlanExecutors(const Reservation& executors, GangPlan& plan);
-  void KeepToReserved(GangId gang, GangDomains& domains) const;
+  std::optional<GangDomains> DomainsInParts(const Aspirants& who, const GangPlanner& planner);
   // Those of drivers that run already, and were not started by us.
   void KeepExecutorPlaces(Time now);
 

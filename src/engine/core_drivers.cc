@@ -243,18 +243,21 @@ bool Core::PlanExecutors(const Reservation& executors, GangPlan& plan) {
   return false;
 }
 
-// A driver that is yet to start goes where they are held.
-void Core::KeepToReserved(GangId gang, GangDomains& domains) const {
-  for (const Reservation* const each : driven_.KeptFor(gang)) {
+// A driver that is yet to start goes where places are held for it.
+std::optional<GangDomains> Core::DomainsInParts(const Aspirants& who, const GangPlanner& planner) {
+  std::optional<GangDomains> domains = DomainsFor(state_, who, planner);
+  if (!domains || domains->pinned) return domains;
+  for (const Reservation* const each : driven_.KeptFor(who.gang)) {
     // They may be lent, and then have no room in the state.
     const auto held =
         std::find_if(each->places.begin(), each->places.end(), [this](const auto& place) {
           return place.hold.valid() && place.row.valid() && state_.nodes().has_node(place.row);
         });
     if (each->stage() != ReservationStage::kHeld || held == each->places.end()) continue;
-    const Symbol there = state_.nodes().Label(held->row, domains.key);
-    std::erase_if(domains.all, [&](const Confines& domain) { return domain.value != there; });
+    const Symbol there = state_.nodes().Label(held->row, domains->key);
+    std::erase_if(domains->all, [&](const Confines& domain) { return domain.value != there; });
   }
+  return domains;
 }
 
 // ---- after a start ----

@@ -37,8 +37,7 @@ GangPlan Core::PlanInParts(PodId id, GangId gang, const Reservation* executors,
                            GangPlanner& planner) {
   const std::vector<PodId>& ready = gangs_.Find(gang)->ready;
   const Aspirants who{gang, ready, NeededBy(gang)};
-  std::optional<GangDomains> domains = DomainsFor(state_, who, planner);
-  if (domains && !domains->pinned) KeepToReserved(gang, *domains);
+  const std::optional<GangDomains> domains = DomainsInParts(who, planner);
   GangPlan plan = PlanWithEnough(state_, {gang, judge_.GangPluginOf(id)->index}, [&] {
     return PlanIn(domains, who, [&] { return PlanBothHere(gang, executors, planner); });
   });

@@ -131,7 +131,7 @@ GangRoom Core::FindRoomInParts(PodId id, GangId gang, const Reservation* executo
   GangPlanner planner = MakePlanner();
   GangPreemptor preemptor = MakePreemptor(id, planner, now);
   const Aspirants who{gang, waiting.ready, NeededBy(gang)};
-  const std::optional<GangDomains> domains = DomainsFor(state_, who, planner);
+  const std::optional<GangDomains> domains = DomainsInParts(who, planner);
   GangRoom room = FindRoomIn(domains, [&] { return preemptor.Find(gang, comers, comers.size()); });
   const auto search = [&](std::span<const PodId> all) {
     GangPlan plan;

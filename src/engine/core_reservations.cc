@@ -261,11 +261,12 @@ void Core::HoldPlaces(Reservation& reservation, Time now) {
   std::optional<Placement> refusal = PlaceTogether(reservation);
   const std::vector<PodId> holds = reservation.holds();
   const auto has_room = [this](PodId hold) { return state_.pod(hold).node.valid(); };
-  // Where it cannot be better it stays as it is.
-  if (refusal && std::all_of(holds.begin(), holds.end(), has_room)) refusal.reset();
+  // Where it cannot be better it stays as it is, and is looked at again: its driver waits for that.
+  const bool stays = refusal && std::all_of(holds.begin(), holds.end(), has_room);
+  if (stays) refusal.reset();
   reservations_.Enter(reservation, refusal ? ReservationStage::kWaiting : ReservationStage::kHeld);
   reservation.why = refusal ? refusal->message : "";
-  reservation.unsettled = false;
+  reservation.unsettled = stays;
   if (!refusal || driven_.HasBegun(reservation)) return;
   // Two that have lost a place each would wait for what the other has left.
   for (Reservation::Place& place : reservation.places) {
@@ -322,7 +323,9 @@ std::optional<Placement> Core::PlaceTogether(Reservation& reservation) {
 
 std::optional<Placement> Core::RefuseDriver(PodId driver) {
   if (state_.pod(driver).node.valid() || !IsOurs(driver)) return std::nullopt;
-  Placement found = placer_.PlaceInPlan(ProfileOf(driver), driver, {});
+  const Loan loan = lent_.Lend(std::span(&driver, 1));
+  Placement found = PlaceMember(driver);
+  lent_.TakeBack(loan);
   if (found.node.valid()) return std::nullopt;
   found.message = fmt::format("no room for the driver beside it: {}", found.message);
   return found;
