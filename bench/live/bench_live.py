@@ -8,6 +8,7 @@ are bound and nothing happens; what a scheduler uses in a minute of that.
 
 import argparse
 import json
+import operator
 import os
 import pathlib
 import re
@@ -46,6 +47,10 @@ TIMEOUT = 600
 SETTLED_AFTER, IDLE = 10, 60  # seconds
 MEASURED = ["per_second", "p50_ms", "p90_ms", "p99_ms", "cpu_s", "cores", "peak_rss_mb",
             "api_calls_per_pod"]
+# What ours is to reach: at least, or at most.
+AT_LEAST, AT_MOST = {"ratio_to_binder": 0.85}, {
+    "rss_ratio": 1 / 3, "p50_above_binder_ms": 2, "p99_above_binder_ms": 6}
+AT_MOST_WHEN_ALL_AT_ONCE, AT_MOST_WHEN_IDLE = {"cpu_ratio": 0.1}, {"cpu_ratio": 1}
 
 
 def has_gangs(row):
@@ -212,10 +217,13 @@ def measure(row, schedulers, repeat):
 
 
 def add_ratios(rows, runs):
-    """The median of the ratios of runs of one repetition: the machine is not the same for long."""
-    def ratio(key, other):
-        return statistics.median(ours[key] / theirs[key]
+    """Medians of how runs of one repetition compare: the machine is not the same for long."""
+    def compared(how, key, other):
+        return statistics.median(how(ours[key], theirs[key])
                                  for ours, theirs in zip(runs["kubenexus"], runs[other]))
+
+    def ratio(key, other):
+        return compared(operator.truediv, key, other)
 
     ours = rows.get("kubenexus")
     if ours is None:
@@ -224,9 +232,23 @@ def add_ratios(rows, runs):
         for other in ("binder", "kube-scheduler"):
             if other in rows:
                 ours[f"ratio_to_{other.replace('-', '_')}"] = ratio("per_second", other)
+    if "p50_ms" in ours and "binder" in rows:
+        for key in ("p50", "p99"):
+            ours[f"{key}_above_binder_ms"] = compared(operator.sub, f"{key}_ms", "binder")
     if "kube-scheduler" in rows:
         ours["cpu_ratio"] = ratio("cpu_s", "kube-scheduler")
         ours["rss_ratio"] = ratio("peak_rss_mb", "kube-scheduler")
+
+
+def missed(row):
+    """What a row of ours is to reach and does not, in words."""
+    upper = dict(AT_MOST)
+    if not row["rate"]:
+        upper.update(AT_MOST_WHEN_IDLE if is_idle(row) else AT_MOST_WHEN_ALL_AT_ONCE)
+    wanted = [(key, bound, "at least", operator.lt) for key, bound in AT_LEAST.items()]
+    wanted += [(key, bound, "at most", operator.gt) for key, bound in upper.items()]
+    return [f"{row_name(row)}: {HEADS.get(key, key)} is {row[key]:.2f}, {how} {bound:.2f} is wanted"
+            for key, bound, how, beyond in wanted if key in row and beyond(row[key], bound)]
 
 
 def describe_machine():
@@ -241,10 +263,12 @@ COLUMNS = [("scheduler", "{}"), ("shape", "{}"), ("nodes", "{}"), ("pods", "{}")
            ("cpu_s", "{:.2f}"), ("cores", "{:.4f}"), ("peak_rss_mb", "{:.0f}"),
            ("api_calls_per_pod", "{:.2f}"), ("ratio_to_binder", "{:.2f}"),
            ("ratio_to_kube_scheduler", "{:.2f}"), ("cpu_ratio", "{:.3f}"),
-           ("rss_ratio", "{:.3f}"), ("spread_percent", "{:.0f}")]
+           ("rss_ratio", "{:.3f}"), ("p50_above_binder_ms", "{:+.1f}"),
+           ("p99_above_binder_ms", "{:+.1f}"), ("spread_percent", "{:.0f}")]
 HEADS = {"per_second": "pods/s", "p50_ms": "p50 ms", "p99_ms": "p99 ms", "cpu_s": "CPU s",
          "peak_rss_mb": "MB", "api_calls_per_pod": "writes/pod", "ratio_to_binder": "/binder",
          "ratio_to_kube_scheduler": "/kube", "cpu_ratio": "CPU/kube", "rss_ratio": "MB/kube",
+         "p50_above_binder_ms": "p50-binder", "p99_above_binder_ms": "p99-binder",
          "spread_percent": "±%"}
 
 
@@ -294,7 +318,10 @@ def main():
     arguments.out.write_text(json.dumps(
         {"machine": machine, "commit": arguments.commit, "seconds": round(seconds), "rows": rows},
         indent=1) + "\n", "utf-8")
-    print(f"\n{table(rows)}\n\n{len(rows)} rows in {seconds:.0f} s, written to {arguments.out}")
+    print(f"\n{table(rows)}\n")
+    print("\n".join(line for row in rows for line in missed(row))
+          or "What was measured is as it is to be.")
+    print(f"\n{len(rows)} rows in {seconds:.0f} s, written to {arguments.out}")
 
 
 if __name__ == "__main__":
