@@ -30,7 +30,9 @@ bool MaySpeakOfGangs(const k8s::StringMap& map) {
   return std::any_of(map.begin(), map.end(), [](const auto& entry) {
     const std::string_view key = entry.first;
     return key.starts_with("pod-group.scheduling.") || key.starts_with("kueue.x-k8s.io/") ||
-           key == names::kSigsPodGroup || key == names::kVolcanoGroupName;
+           key == names::kSigsPodGroup || key == names::kVolcanoGroupName ||
+           key == names::kWorkloadName || key == names::kEarlierGangName ||
+           key == names::kEarlierMinAvailable;
   });
 }
 
@@ -43,9 +45,10 @@ struct Said {
 using AllSaid = std::vector<Said>;
 
 constexpr std::string_view kNames[] = {names::kGangName, names::kSigsGangName,
-                                       names::kKueueGroupName};
+                                       names::kEarlierGangName, names::kKueueGroupName};
 constexpr std::string_view kMinimums[] = {names::kGangMinAvailable, names::kSigsGangMinAvailable,
-                                          names::kSigsGangMinMember, names::kKueueGroupCount};
+                                          names::kSigsGangMinMember, names::kEarlierMinAvailable,
+                                          names::kKueueGroupCount};
 
 void AddSaid(const k8s::StringMap& map, std::string_view kind,
              std::span<const std::string_view> keys, GangSource source, AllSaid& out) {
@@ -71,6 +74,12 @@ AllSaid NamesIn(const k8s::Pod& pod) {
   }
   const k8s::StringMap& labels = pod.meta.labels;
   const k8s::StringMap& annotations = pod.meta.annotations;
+  const std::string_view workload = Find(labels, names::kWorkloadName);
+  const std::string_view part = Find(labels, names::kWorkloadGroup);
+  if (!workload.empty() && !part.empty()) {
+    out.push_back({kLabel, names::kWorkloadName, fmt::format("{}/{}", workload, part),
+                   GangSource::kWorkload});
+  }
   const std::span sigs(&names::kSigsPodGroup, 1), volcano(&names::kVolcanoGroupName, 1);
   AddSaid(labels, kLabel, sigs, GangSource::kSigsPodGroup, out);
   AddSaid(annotations, kAnnotation, sigs, GangSource::kSigsPodGroup, out);

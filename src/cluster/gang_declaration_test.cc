@@ -33,6 +33,9 @@ TEST(GangDeclaration, EverySpellingIsRead) {
   EXPECT_EQ(Read({}, {{kSigs + "name", "train"}, {kSigs + "min-available", "4"}}), train);
   EXPECT_EQ(Read({{kOurs + "name", "train"}}, {{kOurs + "min-available", "4"}}), train);
   EXPECT_EQ(Read({{kKueue + "name", "train"}}, {{kKueue + "total-count", "4"}}), train);
+  EXPECT_EQ(Read({{"gang.scheduling.kubenexus.io/name", "train"}},
+                 {{"scheduling.kubenexus.io/min-available", "4"}}),
+            train);
 }
 
 TEST(GangDeclaration, ARoleHasAMinimumOfItsOwn) {
@@ -94,6 +97,10 @@ TEST(GangDeclaration, ObjectsAreNamedInEverySpelling) {
   EXPECT_EQ(Read({}, {}, {{"", "train", ""}}), by(GangSource::kPodGroup));
   EXPECT_EQ(Read({}, {}, {{"job", "train", ""}}), by(GangSource::kWorkload, "job/train"));
   EXPECT_EQ(Read({}, {}, {{"job", "train", "3"}}), by(GangSource::kWorkload, "job/train/3"));
+  EXPECT_EQ(Read({{"scheduling.k8s.io/pod-group", "train"},
+                  {"scheduling.k8s.io/workload-name", "job"}}),
+            by(GangSource::kWorkload, "job/train"));
+  EXPECT_EQ(Read({{"scheduling.k8s.io/workload-name", "job"}}), std::nullopt) << "of which group?";
   EXPECT_EQ(Read({{kObject, "train"}}), by(GangSource::kSigsPodGroup));
   EXPECT_EQ(Read({}, {{kObject, "train"}}), by(GangSource::kSigsPodGroup));
   EXPECT_EQ(Read({}, {{kVolcano, "train"}}), by(GangSource::kVolcano));

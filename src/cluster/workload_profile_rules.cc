@@ -63,6 +63,11 @@ std::vector<ProfileRule> DefaultProfileRules() {
 
       {.from = kLabel, .key = named(names::kPreemptible), .sets = kPreemptible},
       {.from = kAnnotation, .key = named(names::kPreemptible), .sets = kPreemptible},
+      {.from = kLabel, .key = named(names::kBackfill), .values = {"true"}, .sets = kPreemptible},
+      {.from = kAnnotation,
+       .key = named(names::kBackfill),
+       .values = {"true"},
+       .sets = kPreemptible},
       {.from = kPriorityClass,
        .values = {"low-priority", "best-effort"},
        .sets = kPreemptible,

@@ -128,6 +128,11 @@ TEST_F(WorkloadProfiles, WhoMayBePreemptedIsSaidOrUnsaid) {
   EXPECT_EQ(Of(PodBuilder("a")).preemptible, Preemptible::kUnsaid);
   EXPECT_EQ(Of(said("b", "true")).preemptible, Preemptible::kYes);
   EXPECT_EQ(Of(said("c", "false")).preemptible, Preemptible::kNo);
+  const auto fills = [](const char* name, const char* value) {
+    return PodBuilder(name).Annotation("scheduling.kubenexus.io/backfill", value);
+  };
+  EXPECT_EQ(Of(fills("f", "true")).preemptible, Preemptible::kYes);
+  EXPECT_EQ(Of(fills("g", "false")).preemptible, Preemptible::kUnsaid);
   k8s::Pod low = PodBuilder("d");
   low.spec.priority_class_name = "best-effort";
   EXPECT_EQ(Of(low).preemptible, Preemptible::kYes);

@@ -35,7 +35,7 @@ BeneficiaryNames NamesOf(const cluster::State& state, PodId id) {
   }
   // A name without a minimum makes no gang, and says whose the pod is all the same.
   for (const std::string_view key :
-       {names::kGangName, names::kSigsGangName, names::kSigsPodGroup}) {
+       {names::kGangName, names::kSigsGangName, names::kEarlierGangName, names::kSigsPodGroup}) {
     if (out.group.empty()) out.group = LabelIn(labels, key);
   }
   return out;

@@ -92,10 +92,15 @@ inline constexpr std::string_view kSigsGangMinAvailable =
     "pod-group.scheduling.sigs.k8s.io/min-available";
 inline constexpr std::string_view kSigsGangMinMember =
     "pod-group.scheduling.sigs.k8s.io/min-member";
+// What was written for an earlier KubeNexus.
+inline constexpr std::string_view kEarlierGangName = "gang.scheduling.kubenexus.io/name";
+inline constexpr std::string_view kEarlierMinAvailable = "scheduling.kubenexus.io/min-available";
 inline constexpr std::string_view kKueueGroupName = "kueue.x-k8s.io/pod-group-name";
 inline constexpr std::string_view kKueueGroupCount = "kueue.x-k8s.io/pod-group-total-count";
-// The object that says so: a PodGroup of kubernetes-sigs (label or annotation), of Volcano
-// (annotation).
+// The object that says so: a group of a Workload (labels), a PodGroup of kubernetes-sigs (label
+// or annotation), of Volcano (annotation).
+inline constexpr std::string_view kWorkloadName = "scheduling.k8s.io/workload-name";
+inline constexpr std::string_view kWorkloadGroup = "scheduling.k8s.io/pod-group";
 inline constexpr std::string_view kSigsPodGroup = "scheduling.x-k8s.io/pod-group";
 inline constexpr std::string_view kVolcanoGroupName = "scheduling.k8s.io/group-name";
 inline constexpr std::string_view kVolcanoTask = "volcano.sh/task-spec";

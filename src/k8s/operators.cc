@@ -52,6 +52,7 @@ constexpr OperatorMark kMarks[] = {
     {"hub.jupyter.org/servername", "", "Jupyter"},
     {"hub.jupyter.org/username", "", "Jupyter"},
     {"jobset.sigs.k8s.io/jobset-name", "", "JobSet"},
+    {"kubeflow.org/component", "", "Job"},
     {"leaderworkerset.sigs.k8s.io/name", "", "LeaderWorkerSet"},
     {"mpi-job-role", "", "MPI"},
     {"notebook-name", "", "Jupyter"},

@@ -53,6 +53,7 @@ TEST(Operators, PodsAreKnownByTheirLabels) {
       {"Seldon", {{"seldon-deployment-id", "m"}}, "Seldon", WorkloadType::kInference},
       {"Jupyter", {{"hub.jupyter.org/username", "ann"}}, "Jupyter", WorkloadType::kInteractive},
       {"Job", {{"batch.kubernetes.io/job-name", "a"}}, "Job", WorkloadType::kBatch},
+      {"an older Kubeflow", {{"kubeflow.org/component", "worker"}}, "Job", WorkloadType::kBatch},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
