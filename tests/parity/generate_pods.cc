@@ -133,12 +133,26 @@ std::string StatusJson(Dice& dice, const PodPlace& place) {
   return status.Done();
 }
 
+// Who belongs to a gang is a pod like any other for a profile that knows no gangs.
+void AddGang(Dice& dice, Labels& labels, JsonObject& spec) {
+  if (!dice.Feature("gang", 8)) return;
+  const std::string group = dice.Pick({"g0", "g1"});
+  if (dice.Chance(50)) {
+    labels.emplace_back("pod-group.scheduling.kubenexus.io/name", group);
+    labels.emplace_back("pod-group.scheduling.kubenexus.io/min-available",
+                        dice.Pick({"2", "3", "100"}));
+  } else if (dice.Chance(50)) {
+    labels.emplace_back("scheduling.x-k8s.io/pod-group", group);
+  } else {
+    spec.Raw("schedulingGroup", JsonObject().Text("podGroupName", group).Done());
+  }
+}
+
 }  // namespace
 
 PodPlan MakePlan(Dice& dice) {
   PodPlan plan;
   plan.namespace_ = dice.Pick(Namespaces());
-  plan.labels = LabelsJson(PodLabels(dice));
   plan.priority = dice.Pick(std::vector<std::int64_t>{0, 0, 0, 5, 10, 100, -5});
   if (dice.Feature("owner", 40)) {
     plan.owner = JsonObject()
@@ -150,6 +164,9 @@ PodPlan MakePlan(Dice& dice) {
                      .Done();
   }
   JsonObject spec;
+  Labels labels = PodLabels(dice);
+  AddGang(dice, labels, spec);
+  plan.labels = LabelsJson(labels);
   AddContainers(dice, spec, plan.host_ports);
   AddRules(dice, spec);
   spec.Number("priority", plan.priority);
