@@ -27,7 +27,12 @@ GangPlan Core::PlanNow(GangId gang, GangPlanner& planner, std::optional<std::siz
   return PlanWithEnough(state_, {gang, judge_.GangPluginOf(first)->index}, [&] {
     const std::optional<GangDomains> domains = DomainsFor(state_, who, planner);
     GangPlan plan = PlanIn(domains, who, PlanHere(who, planner));
-    if (!plan.places.empty()) return plan;
+    if (!plan.places.empty() || plan.refusal.attempt.error) return plan;
+    const bool by_affinity = !domains && who.needed > 0;
+    if (const auto near = by_affinity ? DomainsByAffinity(state_, who, planner) : std::nullopt) {
+      GangPlan together = PlanIn(near, who, PlanHere(who, planner));
+      if (!together.places.empty()) return together;
+    }
     domains ? ConcludeInDomains(who, *domains, planner, plan) : ConcludeHere(who, planner, plan);
     return plan;
   });

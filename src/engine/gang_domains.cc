@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/kind_room.h"
+#include "k8s/selector.h"
 
 namespace knx::engine {
 
@@ -74,13 +75,14 @@ std::optional<Symbol> PinOf(const cluster::State& state, const cluster::Gang& ga
   return most->first;
 }
 
-std::optional<GangDomains> DomainsFor(const cluster::State& state, const Aspirants& who,
-                                      const GangPlanner& planner) {
-  const cluster::Gang& gang = state.gangs().Get(who.gang);
-  if (gang.topology_key.empty()) return std::nullopt;
-  GangDomains domains{.key = state.words().Find(gang.topology_key)};
+namespace {
+
+// Those of the label, or only the one.
+GangDomains DomainsOf(const cluster::State& state, std::string_view key,
+                      std::optional<Symbol> pinned, const Aspirants& who,
+                      const GangPlanner& planner) {
+  GangDomains domains{.key = state.words().Find(key)};
   if (!domains.key.valid()) return domains;
-  const std::optional<Symbol> pinned = PinOf(state, gang);
   domains.pinned = pinned.has_value();
   std::map<Symbol, Confines> all;
   state.nodes().WithLabel(domains.key).ForEach([&](std::uint32_t row) {
@@ -94,6 +96,45 @@ std::optional<GangDomains> DomainsFor(const cluster::State& state, const Aspiran
     OrderDomains(state, who, planner.LargestFirst(who.ready).front(), domains.all);
   }
   return domains;
+}
+
+// The label in whose domain the pod has to be together with one of those; empty: there is none.
+std::string_view AffinityKey(const cluster::State& state, PodId pod,
+                             std::span<const PodId> others) {
+  for (const k8s::PodAffinityTerm& term : state.class_of(pod).spec.pod_affinity.required) {
+    const bool selects = std::any_of(others.begin(), others.end(), [&](PodId other) {
+      return term.selector &&
+             k8s::Matches(*term.selector, state.label_sets().Get(state.pod(other).labels));
+    });
+    if (selects) return term.topology_key;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<GangDomains> DomainsFor(const cluster::State& state, const Aspirants& who,
+                                      const GangPlanner& planner) {
+  const cluster::Gang& gang = state.gangs().Get(who.gang);
+  if (gang.topology_key.empty()) return std::nullopt;
+  return DomainsOf(state, gang.topology_key, PinOf(state, gang), who, planner);
+}
+
+std::optional<GangDomains> DomainsByAffinity(const cluster::State& state, const Aspirants& who,
+                                             const GangPlanner& planner) {
+  constexpr std::size_t kMostTried = 16;
+  std::vector<cluster::ClassId> asked;
+  for (const PodId member : who.ready) {
+    const cluster::ClassId pod_class = state.pod(member).pod_class;
+    if (std::find(asked.begin(), asked.end(), pod_class) != asked.end()) continue;
+    asked.push_back(pod_class);
+    const std::string_view key = AffinityKey(state, member, who.ready);
+    if (key.empty()) continue;
+    GangDomains domains = DomainsOf(state, key, std::nullopt, who, planner);
+    if (domains.all.size() > kMostTried) domains.all.resize(kMostTried);
+    return domains;
+  }
+  return std::nullopt;
 }
 
 }  // namespace knx::engine

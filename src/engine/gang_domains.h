@@ -33,4 +33,9 @@ std::optional<Symbol> PinOf(const cluster::State& state, const cluster::Gang& ga
 std::optional<GangDomains> DomainsFor(const cluster::State& state, const Aspirants& who,
                                       const GangPlanner& planner);
 
+// Of members that have to be near others of the gang by their affinity: where all may be together,
+// which a search that goes from one to the next may overlook. The first of many; nullopt: none has.
+std::optional<GangDomains> DomainsByAffinity(const cluster::State& state, const Aspirants& who,
+                                             const GangPlanner& planner);
+
 }  // namespace knx::engine
