@@ -107,7 +107,6 @@ class Core {
   // ---- core_cycle.cc, core_failing.cc: the way of a pod ----
   void StartFlight(PodId id, NodeRow row, Time now);
   bool Reserve(PodId id, NodeRow row, Time now);
-  // Asks those who reserve something; `by`: who did not.
   framework::Outcome AskReserve(const framework::Profile& profile, PodId id, NodeRow row,
                                 std::uint8_t& by);
   void Unreserve(PodId id, NodeRow row, Time now);
@@ -120,7 +119,7 @@ class Core {
   void AwaitRecheck(PodId id, const framework::Recheck& recheck, Time now);
   void Resume(PodId id, const framework::Answer& answer, Time now);
   void AwaitStatus(PodId id, ActionId patch);
-  // The write of the pod's condition that nobody reported on yet; 0: there is none.
+  // The write of its condition that nobody reported on yet; 0: there is none.
   [[nodiscard]] ActionId StatusUnderWay(PodId id) const;
   // Everything before the binding is done.
   void StartBinding(PodId id, Time now);
@@ -238,6 +237,7 @@ class Core {
   void TellGang(GangId id, GangOutcome outcome, std::size_t pods, Duration waited) const;
   void TellGangAttempt(PodId id, GangResult result) const;
   void CountBound(PodId id, Time now);
+  void NoteBound(PodId id);
 
   // ---- core_gang_preemption.cc: making room for them ----
   // Others are being evicted for it.

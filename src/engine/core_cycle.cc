@@ -89,6 +89,7 @@ void Core::StartFlight(PodId id, NodeRow row, Time now) {
   if (Reserve(id, row, now)) Continue(id, now);
 }
 
+// Asks those who reserve something; `by`: who did not.
 Outcome Core::AskReserve(const framework::Profile& profile, PodId id, NodeRow row,
                          std::uint8_t& by) {
   for (const auto& entry : profile.reserve) {
@@ -297,7 +298,7 @@ void Core::OnBindingFinished(PodId id, const std::optional<std::string>& failure
     state_.SettleVolumes(id);
     CountBound(id, now);
     EndFlight(id);
-    gangs_.NoteBound(state_.gang_of(id), id);
+    NoteBound(id);
     TellAttempt(id, AttemptResult::kScheduled, "");
     queue_.Remove(id);
     conditions_.erase(id);
@@ -308,7 +309,7 @@ void Core::OnBindingFinished(PodId id, const std::optional<std::string>& failure
     // It is bound all the same: our answer was lost, or somebody else was faster.
     state_.SettleVolumes(id);
     EndFlight(id);
-    gangs_.NoteBound(state_.gang_of(id), id);
+    NoteBound(id);
     TellAttempt(id, AttemptResult::kError, *failure);
     queue_.Remove(id);
     return;

@@ -112,11 +112,7 @@ bool Core::AwaitStatuses(Departure& departure) {
 
 void Core::SendTogether(std::uint64_t number, Time now) {
   const Departure departure = departures_.End(number);
-  if (WaitingGang* const waiting = gangs_.Find(departure.gang)) {
-    waiting->failures = waiting->refusals = 0;
-    waiting->evicted_at.reset();
-    waiting->lost_place = false;
-  }
+  if (WaitingGang* const waiting = gangs_.Find(departure.gang)) waiting->lost_place = false;
   for (const PodId member : departure.members) {
     Flight& ready = flights_.at(member);
     awaited_.erase(ready.action);
@@ -242,6 +238,18 @@ void Core::EndLateDepartures(Time now) {
         FormatDuration(departure.most), Shortened(state_.pod(*late).name, kLongestName));
     FailOnNode(*late, attempt, message, now);
   }
+}
+
+void Core::NoteBound(PodId id) {
+  const GangId gang = state_.gang_of(id);
+  gangs_.NoteBound(gang, id);
+  WaitingGang* const waiting = gang.valid() ? gangs_.Find(gang) : nullptr;
+  if (waiting == nullptr || !GangBook::HasTroubles(*waiting) || IsIncomplete(gang)) return;
+  const std::vector<PodId>& members = state_.gangs().Get(gang).members;
+  // From the end: bindings are answered about as they were sent.
+  const bool all_bound = std::none_of(members.rbegin(), members.rend(),
+                                      [&](PodId member) { return IsOnItsWay(gang, member); });
+  if (all_bound) GangBook::ForgetTroubles(*waiting);
 }
 
 void Core::CountBound(PodId id, Time now) {

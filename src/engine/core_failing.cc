@@ -40,10 +40,12 @@ void Core::GiveBackRoom(PodId id, Time now) {
 void Core::FailOnNode(PodId id, const FailedAttempt& attempt, const std::string& message,
                       Time now) {
   const std::uint64_t departure = flights_.at(id).departure;
-  NoteFailure(id, state_.pod(id).node);
+  const NodeRow row = state_.pod(id).node;
+  NoteFailure(id, row);
   GiveBackRoom(id, now);
   const cluster::GangId gang = GangOf(id);
   FailedAttempt failed = attempt;
+  NodeRow kept;
   if (gang.valid()) {
     WaitingGang& waiting = gangs_.Open(gang, now);
     const bool ready = !state_.pod(id).terminating;
@@ -53,8 +55,11 @@ void Core::FailOnNode(PodId id, const FailedAttempt& attempt, const std::string&
     if (stood.valid() && stood != id) queue_.AskGateAgain(stood, now);
     ready ? waiting.blocked.Set(id, attempt) : waiting.blocked.Forget(id);
     if (departure != 0) failed.failures = ++waiting.failures;
+    // Others of it are bound or about to be: who comes in between would leave it without the rest.
+    const Duration grace = GangArgsOf(state_.gangs().Get(gang)).grace;
+    if (departure == 0 && ready && GangBook::KeepsPlaces(waiting, grace, now)) kept = row;
   }
-  Fail(id, failed, message, NodeRow{}, now);
+  Fail(id, failed, message, kept, now);
   if (departure != 0) CancelDeparture(departure, now);
   if (backfill_ != nullptr) backfill_->GiveBack(id, gang, now);
   if (state_.pod(id).gang != nullptr) SettleGang(state_.gang_of(id), now);

@@ -59,7 +59,9 @@ Placement Core::PlaceMember(PodId member) {
   }
   Placement placement;
   const NodeRow nominated = state_.pod(member).nominated;
-  if (nominated.valid() && FitsOn(member, nominated)) {
+  const std::span<const NodeRow> failed = FailedOn(member);
+  const bool failed_there = std::find(failed.begin(), failed.end(), nominated) != failed.end();
+  if (nominated.valid() && !failed_there && FitsOn(member, nominated)) {
     placement.node = nominated;
     return placement;
   }

@@ -48,7 +48,8 @@ void Core::MakeReports(Time now) {
       const std::string message = WhatIsMissing(state_, due->gang, waiting);
       const std::vector<PodId> members = waiting.ready;
       for (const PodId member : members) {
-        ReportIfNew(member, names::kReasonWaitingForGang, message, now);
+        // It keeps no room for which others made way, or in which its binding was refused.
+        ReportIfNew(member, names::kReasonWaitingForGang, message, now, NodeRow{});
       }
     }
     if (due->tell) {

@@ -267,6 +267,21 @@ void GangBook::NoteBound(GangId id, PodId pod) {
   if (gang->completing.empty()) EndGrace(*gang);
 }
 
+bool GangBook::KeepsPlaces(WaitingGang& gang, Duration grace, Time now) {
+  if (!gang.keeps_until) gang.keeps_until = now + grace;
+  return now < *gang.keeps_until;
+}
+
+bool GangBook::HasTroubles(const WaitingGang& gang) {
+  return gang.failures > 0 || gang.refusals > 0 || gang.evicted_at || gang.keeps_until;
+}
+
+void GangBook::ForgetTroubles(WaitingGang& gang) {
+  gang.failures = gang.refusals = 0;
+  gang.evicted_at.reset();
+  gang.keeps_until.reset();
+}
+
 void GangBook::EndGrace(WaitingGang& gang) {
   gang.grace_end.reset();
   gang.found_alone = gang.said_incomplete = false;

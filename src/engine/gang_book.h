@@ -50,7 +50,9 @@ struct WaitingGang {
   // So many had a place, and were enough, when more were asked for: as long as as many have one
   // nobody is asked to go. 0: they were too few, as far as is known, or lost somebody since.
   std::size_t were_enough = 0;
-  std::optional<Time> evicted_at;   // others, to make room for it, since it last started
+  // Members whose bindings are refused leave their places to nobody else until then.
+  std::optional<Time> keeps_until;
+  std::optional<Time> evicted_at;   // others, to make room for it, since it was last bound
   std::uint32_t evicted_times = 0;  // so often by then
   std::optional<Time> retry_at;     // may evict others then
   std::optional<Time> told_at;      // all members last said why it does not fit
@@ -116,6 +118,11 @@ class GangBook {
   void SuspendGrace(cluster::GangId id, const std::vector<cluster::PodId>& members,
                     const std::function<bool(cluster::PodId)>& is_on_its_way);
   void NoteBound(cluster::GangId id, cluster::PodId pod);
+  // For that long since the first binding was refused.
+  static bool KeepsPlaces(WaitingGang& gang, Duration grace, Time now);
+  // It is bound as a whole: what went wrong before is over.
+  static void ForgetTroubles(WaitingGang& gang);
+  [[nodiscard]] static bool HasTroubles(const WaitingGang& gang);
   void SetRetry(cluster::GangId id, std::optional<Time> when);
   [[nodiscard]] Time NextReport() const {
     return reports_.empty() ? kNever : reports_.begin()->first;

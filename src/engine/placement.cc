@@ -100,7 +100,9 @@ Verdict Placer::JudgeWithNominated(PreparedClass& prepared, PodId pod, NodeRow r
 
 bool Placer::FitsNominatedNode(PreparedClass& prepared, PodId pod) {
   const NodeRow row = state_.pod(pod).nominated;
-  if (!row.valid() || !state_.nodes().has_node(row)) return false;
+  // Where it failed others are kept off, and it goes there only if there is no other place.
+  const bool failed = std::find(failed_.begin(), failed_.end(), row) != failed_.end();
+  if (!row.valid() || failed || !state_.nodes().has_node(row)) return false;
   return JudgeWithNominated(prepared, pod, row).code == Code::kSuccess;
 }
 
