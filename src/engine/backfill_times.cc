@@ -4,6 +4,7 @@
 
 #include "cluster/reservation_hold.h"
 #include "k8s/names.h"
+#include "k8s/operators.h"
 #include "k8s/owner.h"
 #include "k8s/selector.h"
 
@@ -44,9 +45,11 @@ Duration SaidRunTime(const k8s::Pod& pod) {
   return run.value_or(Duration{});
 }
 
-bool IsMadeToServe(const k8s::ObjectMeta& meta) {
-  const k8s::OwnerReference* const owner = k8s::ControllerOf(meta);
+// By an owner that is made for it, or one that nobody here knows, of a pod that always starts anew.
+bool IsMadeToServe(const k8s::Pod& pod, bool in_gang) {
+  const k8s::OwnerReference* const owner = k8s::ControllerOf(pod.meta);
   if (owner == nullptr) return false;
+  if (!in_gang && pod.spec.restarts_always && k8s::OperatorOf(pod.meta) == nullptr) return true;
   constexpr std::string_view kServing[] = {"ReplicaSet", "StatefulSet", "DaemonSet",
                                            "ReplicationController", "Node"};
   return std::find(std::begin(kServing), std::end(kServing), owner->kind) != std::end(kServing);
@@ -66,7 +69,7 @@ bool RunTimes::Learn(PodId id, const k8s::Pod& pod, Time now) {
   if (known.seen == Time{}) known.seen = now;
   if (known.placed == Time{} && state_.pod(id).node.valid()) known.placed = now;
   known.said = SaidRunTime(pod);
-  known.serves = IsMadeToServe(pod.meta);
+  known.serves = IsMadeToServe(pod, state_.pod(id).gang != nullptr);
   known.may_pass = !SaysNo(Said(pod.meta, names::kBackfillEligible)) &&
                    !SaysNo(Said(pod.meta, names::kBackfill));
   const k8s::OwnerReference* const owner = k8s::ControllerOf(pod.meta);

@@ -204,6 +204,7 @@ constexpr MessageTable kSchedulingGroup({{"podGroupName", 1}});
 
 constexpr MessageTable kPodSpec({{"volumes", 1, &kVolume},
                                  {"containers", 2, &kContainer},
+                                 Plain("restartPolicy", 3),
                                  {"terminationGracePeriodSeconds", 4},
                                  {"activeDeadlineSeconds", 5},
                                  {"nodeSelector", 7},

@@ -193,6 +193,9 @@ void ReadPodSpec(Fields& spec, PodSpec& out) {
   spec.Map("resources", [&](Fields& resources) {
     ReadRequirementsOfResources(resources, out.resources.emplace());
   });
+  std::string restarts = "Always";
+  spec.Read("restartPolicy", restarts);
+  out.restarts_always = restarts == "Always";
   spec.Read("activeDeadlineSeconds", out.active_deadline_seconds, IntegerLimits{.min = 1});
   out.termination_grace_seconds = kDefaultGraceSeconds;
   spec.Read("terminationGracePeriodSeconds", out.termination_grace_seconds,

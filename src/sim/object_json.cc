@@ -311,6 +311,7 @@ void Spec(Fields& f, const k8s::PodSpec& spec) {
   if (spec.resources.has_value()) Resources(f, *spec.resources);
   f.Flag("hostNetwork", spec.host_network);
   if (!spec.host_users) f.Raw("hostUsers", "false");
+  if (!spec.restarts_always) f.Text("restartPolicy", "Never");
   f.Number("activeDeadlineSeconds", spec.active_deadline_seconds);
   f.Number("terminationGracePeriodSeconds", spec.termination_grace_seconds);
 }
