@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -59,9 +60,7 @@ Duration Backfill::RunTimeOf(const Waiter& waiter) const {
 
 Duration Backfill::KnownRunTimeOf(const Waiter& waiter, std::size_t before) const {
   const std::span<const Promise> given = std::span(promises_).first(before);
-  const bool open = std::any_of(given.begin(), given.end(), [](const Promise& promise) {
-    return promise.start == kUnknownEnd;
-  });
+  const bool open = std::any_of(given.begin(), given.end(), std::mem_fn(&Promise::IsOpen));
   return open ? Duration{} : RunTimeOf(waiter);
 }
 
@@ -250,7 +249,7 @@ bool Backfill::MayPass(const Waiter& waiter) const {
 
 bool Backfill::EndsBefore(const Waiter& waiter, const Promise& promise, Time now) const {
   const Duration run = RunTimeOf(waiter);
-  return run > Duration{} && now + run <= promise.start && promise.start < kUnknownEnd;
+  return run > Duration{} && now + run <= promise.start && !promise.IsOpen();
 }
 
 std::optional<std::vector<Promise>> Backfill::Beside(const Waiter& waiter, const Places& places,
@@ -280,6 +279,7 @@ std::optional<std::vector<Promise>> Backfill::Beside(const Waiter& waiter, const
 
 const Promise* Backfill::Refuse(const Waiter& waiter, Time now) {
   DropGone();
+  NoteBetrayed(now);
   const Places nowhere;
   const Turn turn{waiter, nowhere, now};
   if (!HasPromise(waiter)) return GiveFirst(turn);
@@ -295,6 +295,19 @@ const Promise* Backfill::Refuse(const Waiter& waiter, Time now) {
   if (!HasPromise(waiter)) return nullptr;
   Improve(waiter, now);
   return &*PromiseTo(waiter);
+}
+
+void Backfill::NoteBetrayed(Time now) {
+  const auto broke_its_word = [&](PodId pod) {
+    return times_.Borrows(pod) && times_.TakesTooLong(pod, now);
+  };
+  for (Promise& promise : promises_) {
+    promise.betrayed |= std::any_of(promise.places.begin(), promise.places.end(), [&](auto& place) {
+      if (!state_.nodes().has_node(place.second)) return false;
+      const auto pods = state_.nodes().pods(place.second);
+      return std::any_of(pods.begin(), pods.end(), broke_its_word);
+    });
+  }
 }
 
 const Promise* Backfill::GiveFirst(const Turn& turn) {
@@ -367,6 +380,7 @@ bool Backfill::Give(const Waiter& waiter, const Promise* before, bool now_too, T
                        .start = found->start,
                        .due = found->start,
                        .first = before == nullptr ? found->start : before->first,
+                       .betrayed = before != nullptr && before->betrayed,
                        .places = std::move(found->places),
                        .run = RunTimeOf(waiter),
                        .wake = WakeFor(found->start),

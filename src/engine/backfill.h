@@ -6,7 +6,8 @@
 // those after the first are promised a start, too.
 //
 // Where nobody knows when pods end, the promise has places and no time: nothing that may still run
-// when they become free is put there, so that they do become free.
+// when they become free is put there, so that they do become free. So it is where somebody
+// who was let pass did not end when it said.
 //
 // What was promised and what is known of the future may come to differ: somebody starts later than
 // it was placed, or is late. Before promises are relied on they are made to agree. Where it is a
@@ -197,13 +198,15 @@ class Backfill {
   [[nodiscard]] Duration RunTimeOf(const Waiter& waiter) const;
   // nullopt: it is like no other.
   [[nodiscard]] std::optional<HeldAlike::Kind> KindOf(const Waiter& waiter) const;
+  // Whose promised nodes are used by somebody who was to have ended.
+  void NoteBetrayed(Time now);
   // To one who has no promise yet.
   const Promise* GiveFirst(const Turn& turn);
   // No more promises are given than so many before its own.
   [[nodiscard]] static bool IsFull(const Waiter& waiter, std::size_t before);
   [[nodiscard]] std::optional<Waiter> TakeFirstRefused();
-  // Zero behind those, the first so many promises, of whom nobody knows when one starts: nobody is
-  // known to have ended by then. Promises are given and relied on by the same measure.
+  // Zero behind those, the first so many promises, of whom nobody knows when one starts. Promises
+  // are given and relied on by the same measure.
   [[nodiscard]] Duration KnownRunTimeOf(const Waiter& waiter, std::size_t before) const;
   [[nodiscard]] double SizeOf(const Waiter& waiter) const;
   // Has not to care about promises to the other.

@@ -39,10 +39,10 @@ std::vector<Backfill::Step> Backfill::Future(Time now) const {
   for (std::size_t i = 0; i < promises_.size(); ++i) {
     const Promise& promise = promises_[i];
     steps.push_back({promise.start, Step::Kind::kPromisedStart, {}, i});
-    open = open || promise.start == kUnknownEnd;
-    if (promise.run > Duration{} && !open) {
+    if (promise.run > Duration{} && promise.start < kUnknownEnd && !open) {
       steps.push_back({promise.start + promise.run, Step::Kind::kPromisedEnd, {}, i});
     }
+    open = open || promise.IsOpen();
   }
   std::stable_sort(steps.begin(), steps.end());
   return steps;

@@ -154,6 +154,14 @@ bool RunTimes::Borrows(PodId id) const {
   return known != nullptr && known->borrows;
 }
 
+bool RunTimes::TakesTooLong(PodId id, Time now) const {
+  constexpr Duration kSpared = Duration::Seconds(60);
+  const std::optional<Duration> run = RunTimeOf(id);
+  if (!run) return false;
+  const Time start = StartOf(id, *Find(id));
+  return start != Time{} && now > start + *run + std::max(kSpared, Duration{run->ns / 10});
+}
+
 std::optional<std::string> RunTimes::Verify() const {
   for (const auto& [id, known] : pods_) {
     if (!state_.pods().Contains(id)) return "the run time of a pod is known that is gone";

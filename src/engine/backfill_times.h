@@ -49,6 +49,8 @@ class RunTimes {
   [[nodiscard]] bool MayPass(cluster::PodId id) const;
   // Was placed where another was promised a start.
   [[nodiscard]] bool Borrows(cluster::PodId id) const;
+  // It runs for longer than was known, by more than nobody can help: a minute, or a tenth of it.
+  [[nodiscard]] bool TakesTooLong(cluster::PodId id, Time now) const;
 
   [[nodiscard]] std::size_t bytes() const;
   // What is known of pods that are there no longer; nullopt: nothing.

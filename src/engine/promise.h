@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cluster/state.h"
+#include "engine/backfill_times.h"
 #include "framework/plugin.h"
 
 namespace knx::engine {
@@ -30,6 +31,8 @@ struct Promise {
   Time start = {};  // kUnknownEnd: some time, at these places
   Time due = {};    // when it was to start before others were late
   Time first = {};  // what was promised to it first
+  // Somebody who was let pass it did not end when it said: nobody's word counts any more.
+  bool betrayed = false;
   std::vector<std::pair<cluster::PodId, cluster::NodeRow>> places = {};
   Duration run = {};   // zero: nobody knows
   Time wake = kNever;  // when it is made anew, if nothing has come of it by then
@@ -42,6 +45,8 @@ struct Promise {
   [[nodiscard]] bool IsTo(cluster::PodId who, cluster::GangId of) const {
     return gang.valid() ? gang == of : pod == who;
   }
+  // Nobody is known to have ended by when it starts.
+  [[nodiscard]] bool IsOpen() const { return start == kUnknownEnd || betrayed; }
   [[nodiscard]] bool Is(const Waiter& waiter) const { return IsTo(waiter.pod, waiter.gang); }
   [[nodiscard]] bool IsOn(cluster::NodeRow row) const {
     return std::any_of(places.begin(), places.end(),
