@@ -2,6 +2,7 @@
 
 import contextlib
 import http
+import itertools
 import json
 import pathlib
 import tempfile
@@ -20,6 +21,21 @@ rules:
 """
 # Who asked was gone before the answer. What was asked for may have been stored or not.
 _NOBODY_WAITS = http.HTTPStatus.GATEWAY_TIMEOUT
+
+
+def who(event):
+    """By whom something was asked: for a service account, which of its tokens."""
+    user = event["user"]
+    return user.get("extra", {}).get("authentication.kubernetes.io/credential-id",
+                                     [user["username"]])[0]
+
+
+def bindings(events):
+    return [each for each in events if each["objectRef"].get("subresource") == "binding"]
+
+
+def is_done(event):
+    return event["responseStatus"]["code"] < http.HTTPStatus.MULTIPLE_CHOICES
 
 
 class AuditLog:
@@ -41,13 +57,21 @@ class AuditLog:
             text = log.read()
         whole = text[:text.rfind(b"\n") + 1]
         self._consumed += len(whole)
-        for each in map(json.loads, whole.splitlines()):
-            self._writes.append(each)
-            what, code = each["objectRef"], each["responseStatus"]["code"]
-            if what.get("subresource") == "binding" and code in self._targets:
+        news = [json.loads(line) for line in whole.splitlines()]
+        self._writes += news
+        for each in bindings(news):
+            code = each["responseStatus"]["code"]
+            if code in self._targets:
                 node = each["requestObject"]["target"]["name"]
-                self._targets[code].setdefault(what["name"], []).append(node)
+                self._targets[code].setdefault(each["objectRef"]["name"], []).append(node)
         return self._writes
+
+    def writers(self, username, since=0):
+        """Which of the user's tokens wrote, one after the other. Whoever tries in vain to get the
+        lease has written nothing."""
+        by = [who(each) for each in self.writes()[since:] if each["user"]["username"] == username
+              and (each["objectRef"]["resource"] != "leases" or is_done(each))]
+        return [writer for writer, _ in itertools.groupby(by)]
 
     def bindings(self):
         """By pod, the nodes that it was bound to: one, if all is well."""

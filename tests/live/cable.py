@@ -6,17 +6,20 @@ import re
 import socket
 import threading
 
+import accounts
+
 
 class Cable:
-    """Inside a `with` it listens on loopback; `kubeconfig` names a file that leads through it."""
+    """Inside a `with` it listens on loopback; `kubeconfig` names a file that leads through it: the
+    service account of deploy/, or whom the given one is of."""
 
-    def __init__(self, plane, name="kube-scheduler"):
+    def __init__(self, plane, kubeconfig=None):
         self._target = ("127.0.0.1", int(plane.server.rpartition(":")[2]))
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._ends, self._lock, self._plugged = [], threading.Lock(), True
         port = self._listener.getsockname()[1]
-        text = (plane.folder / f"{name}.kubeconfig").read_text("utf-8")
-        self.kubeconfig = pathlib.Path(plane.folder / f"{name}-{port}.kubeconfig")
+        text = (kubeconfig or accounts.kubeconfig(plane)).read_text("utf-8")
+        self.kubeconfig = pathlib.Path(plane.folder / f"through-{port}.kubeconfig")
         self.kubeconfig.write_text(re.sub(r"127\.0\.0\.1:\d+", f"127.0.0.1:{port}", text), "utf-8")
 
     def __enter__(self):

@@ -21,6 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "control_plane"))
 
 from control_plane import ControlPlane  # noqa: E402
+import accounts  # noqa: E402
 
 NODES = "/api/v1/nodes"
 PODS = "/api/v1/namespaces/default/pods"
@@ -113,7 +114,8 @@ class Scheduler:
     }
 
     def __init__(self, whose, plane, extenders, **configuration):
-        kubeconfig = f"{plane.folder}/kube-scheduler.kubeconfig"
+        theirs = plane.folder / "kube-scheduler.kubeconfig"
+        kubeconfig = str(accounts.kubeconfig(plane) if whose == "ours" else theirs)
         self._config = tempfile.NamedTemporaryFile("w", suffix=".yaml")
         json.dump({"apiVersion": "kubescheduler.config.k8s.io/v1",
                    "kind": "KubeSchedulerConfiguration",
@@ -488,7 +490,7 @@ class Extenders(unittest.TestCase):
                 config.flush()
                 done = subprocess.run(
                     [*Scheduler.COMMANDS["ours"], f"--config={config.name}",
-                     f"--kubeconfig={self.plane.folder}/kube-scheduler.kubeconfig"],
+                     f"--kubeconfig={accounts.kubeconfig(self.plane)}"],
                     capture_output=True, text=True, timeout=30, env=os.environ, check=False)
             self.assertEqual(done.returncode, 2)
             self.assertIn(complaint, done.stderr.strip().splitlines()[-1])

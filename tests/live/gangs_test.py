@@ -57,8 +57,7 @@ class Gangs(unittest.TestCase):
         self.plane.wait_for(PODS, lambda got: not got["items"])
 
     def scheduler(self, configuration=None):
-        return Scheduler(self.plane, f"--config={configuration or self.configuration}",
-                         kubeconfig=self.plane.folder / "kubeconfig")
+        return Scheduler(self.plane, f"--config={configuration or self.configuration}")
 
     def wait_for_message(self, name, text):
         self.plane.wait_for(f"{PODS}/{name}",

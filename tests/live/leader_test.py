@@ -1,9 +1,7 @@
 """Several replicas of kubenexus-scheduler, and configurations that change: `make test-live`."""
 
-import base64
 import collections
 import contextlib
-import itertools
 import pathlib
 import signal
 import subprocess
@@ -15,18 +13,20 @@ import urllib.error
 import live_test
 from live_test import EVENTS, PODS, PROGRAM, node, pod
 
+import accounts
 from audit import audited
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
-LEASE = f"{LEASES}/kube-scheduler"
+LEASE = f"{LEASES}/{accounts.NAME}"
 SHORT = {"leaseDuration": "6s", "renewDeadline": "4s", "retryPeriod": "1s"}
 LONG = {"leaseDuration": "60s", "renewDeadline": "40s", "retryPeriod": "1s"}
-SCHEDULER, ADMIN = "system:kube-scheduler", "admin"  # the users of the two kubeconfigs
 
 
 def configuration(election, *profiles, extra=""):
     lines = ["apiVersion: kubescheduler.config.k8s.io/v1", "kind: KubeSchedulerConfiguration"]
-    lines += ["leaderElection:"] + [f"  {key}: {value}" for key, value in election.items()]
+    lease = {"resourceName": accounts.NAME, "resourceNamespace": "kube-system"}
+    lines += ["leaderElection:"] + [f"  {key}: {value}"
+                                    for key, value in {**lease, **election}.items()]
     if profiles:
         lines += ["profiles:"] + [f"  - schedulerName: {name}" for name in profiles]
     return "\n".join([*lines, extra, ""])
@@ -35,11 +35,6 @@ def configuration(election, *profiles, extra=""):
 class Replica(live_test.Scheduler):
     def __init__(self, plane, config, kubeconfig=None):
         super().__init__(plane, "--leader-elect=true", f"--config={config}", kubeconfig=kubeconfig)
-
-    def said(self, text):
-        self.log.flush()
-        return [line for line in pathlib.Path(self.log.name).read_text("utf-8").splitlines()
-                if text in line]
 
     @property
     def leads(self):
@@ -51,8 +46,8 @@ class Leader(unittest.TestCase):
     def setUpClass(cls):
         cls.plane, cls.audit = cls.enterClassContext(
             audited("--without=kube-scheduler,kube-controller-manager"))
-        # By its name in the audit log it can be told from the others.
-        cls.of_admin = cls.plane.folder / "kubeconfig"
+        cls.one, cls.another = (accounts.kubeconfig(cls.plane, name) for name in ("a", "b"))
+        cls.of_one, cls.of_another = map(accounts.credential_in, (cls.one, cls.another))
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -94,20 +89,17 @@ class Leader(unittest.TestCase):
         counts = collections.Counter(e["regarding"]["name"] for e in events)
         self.assertEqual([name for name, count in counts.items() if count > 1], [])
 
-    def assert_one_wrote_after_the_other(self, *users):
+    def assert_one_wrote_after_the_other(self, *replicas):
         """Not a single write of a leader comes after the first of the next one."""
-        by = [each["user"]["username"] for each in self.audit.writes()[self.written_before:]
-              if each["userAgent"].startswith("kubenexus-scheduler")
-              and each["objectRef"]["resource"] != "leases"]
-        self.assertEqual([user for user, _ in itertools.groupby(by)], list(users))
+        self.assertEqual(self.audit.writers(accounts.USER, self.written_before), list(replicas))
 
     def test_the_other_replica_takes_over_from_a_leader_that_was_killed(self):
         config = self.config(SHORT)
-        with Replica(self.plane, config) as first, \
-                Replica(self.plane, config, self.of_admin) as second:
+        with Replica(self.plane, config, self.one) as first, \
+                Replica(self.plane, config, self.another) as second:
             self.wait_until(lambda: first.leads or second.leads)
             leader, other = (first, second) if first.leads else (second, first)
-            users = (SCHEDULER, ADMIN) if first.leads else (ADMIN, SCHEDULER)
+            replicas = self.of_one, self.of_another
             self.create_pods("a", 100)
             self.wait_until(lambda: len(self.bound()) > 10)
             leader.end(signal.SIGKILL)
@@ -116,19 +108,20 @@ class Leader(unittest.TestCase):
             self.assertTrue(other.leads)
             self.assertEqual(self.plane.get(LEASE)["spec"]["leaseTransitions"], 1)
             self.assert_nobody_wrote_twice()
-            self.assert_one_wrote_after_the_other(*users)
+            self.assert_one_wrote_after_the_other(
+                *(replicas if leader is first else reversed(replicas)))
             self.assertEqual(other.end(signal.SIGTERM), 0)
 
     def test_asked_to_end_the_leader_hands_over_at_once(self):
         config = self.config(LONG)
-        with Replica(self.plane, config) as first:
+        with Replica(self.plane, config, self.one) as first:
             self.wait_until(lambda: first.leads)
-            with Replica(self.plane, config, self.of_admin) as second:
+            with Replica(self.plane, config, self.another) as second:
                 self.create_pods("a", 50)
                 self.wait_until(lambda: len(self.bound()) > 0)
                 self.wait_until(lambda: second.said("\"Knows the cluster\""))
                 self.wait_until(lambda: second.said(
-                    '"Waits for the lease" lease="kube-system/kube-scheduler" heldBy="'
+                    '"Waits for the lease" lease="kube-system/kubenexus-scheduler" heldBy="'
                     + self.plane.get(LEASE)["spec"]["holderIdentity"]))
                 self.assertEqual(first.end(signal.SIGTERM), 0)
                 self.create_pods("b", 50)
@@ -136,13 +129,13 @@ class Leader(unittest.TestCase):
                 self.wait_until(lambda: second.leads, seconds=20)
                 self.wait_until(lambda: len(self.bound()) == 100)
                 self.assert_nobody_wrote_twice()
-                self.assert_one_wrote_after_the_other(SCHEDULER, ADMIN)
+                self.assert_one_wrote_after_the_other(self.of_one, self.of_another)
 
     def test_a_leader_that_was_stopped_for_too_long_writes_nothing_more(self):
         config = self.config(SHORT)
-        with Replica(self.plane, config) as first:
+        with Replica(self.plane, config, self.one) as first:
             self.wait_until(lambda: first.leads)
-            with Replica(self.plane, config, self.of_admin) as second:
+            with Replica(self.plane, config, self.another) as second:
                 self.create_pods("a", 20)
                 self.wait_until(lambda: len(self.bound()) > 0)
                 # With as much on its way as possible.
@@ -157,7 +150,7 @@ class Leader(unittest.TestCase):
                 self.create_pods("d", 1)  # Done after whatever the first had asked for.
                 self.wait_until(lambda: len(self.bound()) == 221)
                 self.assert_nobody_wrote_twice()
-                self.assert_one_wrote_after_the_other(SCHEDULER, ADMIN)
+                self.assert_one_wrote_after_the_other(self.of_one, self.of_another)
 
     def test_a_leader_that_sees_another_holder_ends(self):
         with Replica(self.plane, self.config(LONG)) as only:
@@ -171,7 +164,7 @@ class Leader(unittest.TestCase):
                                            "somebody else holds the lease")), 1)
 
     def test_what_others_say_about_the_lease_stays(self):
-        self.plane.create(LEASES, {"metadata": {"name": "kube-scheduler", "labels": {"a": "b"}}})
+        self.plane.create(LEASES, {"metadata": {"name": accounts.NAME, "labels": {"a": "b"}}})
         with Replica(self.plane, self.config(LONG)) as only:
             self.wait_until(lambda: only.leads)
             self.assertEqual(self.plane.get(LEASE)["metadata"]["labels"], {"a": "b"})
@@ -180,18 +173,7 @@ class Leader(unittest.TestCase):
         self.assertEqual((spec.get("holderIdentity", ""), spec["leaseDurationSeconds"]), ("", 1))
 
     def kubeconfig(self, user):
-        """Of somebody with these credentials."""
-        authority = base64.b64encode((self.plane.folder / "server.crt").read_bytes()).decode()
-        path = self.folder / "kubeconfig"
-        path.write_text(f"""apiVersion: v1
-kind: Config
-current-context: a
-contexts: [{{name: a, context: {{cluster: c, user: u}}}}]
-clusters: [{{name: c, cluster: {{server: "{self.plane.server}",
-  certificate-authority-data: {authority}}}}}]
-users: [{{name: u, user: {{{user}}}}}]
-""", "utf-8")
-        return path
+        return accounts.write_kubeconfig(self.plane, self.folder / "kubeconfig", user)
 
     def test_every_right_that_is_missing_is_said_as_a_rule(self):
         kubeconfig = self.kubeconfig("")  # of nobody
@@ -208,16 +190,12 @@ users: [{{name: u, user: {{{user}}}}}]
             self.assertTrue(replica.said("nonResourceURLs: [\\\"/apis\\\"], verbs: [get]"))
 
     def test_without_rights_on_leases_that_is_said_once(self):
-        self.plane.create("/api/v1/namespaces/default/serviceaccounts",
-                          {"metadata": {"name": "nobody"}})
-        token = self.plane.create("/api/v1/namespaces/default/serviceaccounts/nobody/token",
-                                  {"spec": {}})["status"]["token"]
-        kubeconfig = self.kubeconfig(f"token: {token}")
+        kubeconfig = self.kubeconfig(f"token: {accounts.new_token(self.plane, 'nobody')}")
         config = self.config(SHORT, extra=f"clientConnection: {{kubeconfig: {kubeconfig}}}")
         with Replica(self.plane, config) as replica:
             right = ('not allowed to get leases in kube-system: the Role there needs apiGroups: '
                      '[\\"coordination.k8s.io\\"], resources: [leases], '
-                     'resourceNames: [kube-scheduler], verbs: [get, update]')
+                     'resourceNames: [kubenexus-scheduler], verbs: [get, update]')
             self.wait_until(lambda: replica.said(right))
             time.sleep(4)  # several more attempts
             self.assertEqual(len(replica.said(right)), 1)

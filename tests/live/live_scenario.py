@@ -84,10 +84,6 @@ def goes_by_the_clock(scenario):
     return any(name in scenario.get("config", "") for name in BY_THE_CLOCK)
 
 
-def needs_reservations(scenario):
-    return "ResourceReservation" in scenario.get("config", "")
-
-
 def in_variant(scenario):
     """The scenario with values in the stead of the names of its variants."""
     scenario = dict(scenario)

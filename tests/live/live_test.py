@@ -15,6 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "control_plane"))
 
 from control_plane import ControlPlane, is_running  # noqa: E402
+import accounts  # noqa: E402
 from running import free_port  # noqa: E402
 
 PROGRAM = ROOT / "bin" / "kubenexus-scheduler"
@@ -41,18 +42,23 @@ def condition(of, kind="PodScheduled"):
 
 
 class Scheduler:
-    """Runs inside a `with`; what it logs goes to a file that a failing test prints. Alone, so
-    that a killed one need not wait for its own lease; leader_test.py has the others."""
+    """Runs inside a `with`, under the service account of deploy/; what it logs goes to a file that
+    a failing test prints. Alone, so that a killed one need not wait for its own lease;
+    leader_test.py has the others."""
 
     def __init__(self, plane, *flags, kubeconfig=None):
         self.log = tempfile.NamedTemporaryFile("w+", suffix=".log")
-        way = kubeconfig or plane.folder / "kube-scheduler.kubeconfig"
+        way = kubeconfig or accounts.kubeconfig(plane)
         self._command = [PROGRAM, f"--kubeconfig={way}", "--leader-elect=false",
                          "--secure-port=0", *flags]
         self.process = None
 
     def start(self):
         self.process = subprocess.Popen(self._command, stderr=self.log)
+
+    def said(self, text):
+        return [line for line in pathlib.Path(self.log.name).read_text("utf-8").splitlines()
+                if text in line]
 
     def end(self, by):
         self.process.send_signal(by)
@@ -118,7 +124,7 @@ class Live(unittest.TestCase):
         daemon = subprocess.Popen(
             ["./bin/kubenexus-scheduler", "--config=config/config.yaml",
              "--bind-address=127.0.0.1", f"--secure-port={free_port()}"], cwd=ROOT,
-            env={**os.environ, "KUBECONFIG": str(self.plane.folder / "kubeconfig")},
+            env={**os.environ, "KUBECONFIG": str(accounts.kubeconfig(self.plane))},
             stderr=subprocess.DEVNULL)
         self.addCleanup(daemon.wait)
         self.addCleanup(daemon.kill)

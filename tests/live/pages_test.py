@@ -15,12 +15,12 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "control_plane"))
 
+import accounts  # noqa: E402
 from cable import Cable  # noqa: E402
 from control_plane import ControlPlane  # noqa: E402
 from api_server import documents_of  # noqa: E402
 from live_test import PODS, PROGRAM, Scheduler, condition, node, pod  # noqa: E402
 from running import free_port  # noqa: E402
-from service_account import NAME, NAMESPACE, write_kubeconfig  # noqa: E402
 from texts_test import kube_scheduler  # noqa: E402
 
 METRICS_READER = ROOT / "deploy" / "metrics-reader.yaml"
@@ -61,10 +61,6 @@ class Serving(Scheduler):
         body = answer.read().decode()
         connection.close()
         return answer.status, body
-
-    def said(self, text):
-        return [line for line in pathlib.Path(self.log.name).read_text("utf-8").splitlines()
-                if text in line]
 
 
 class Pages(unittest.TestCase):
@@ -177,8 +173,8 @@ class Pages(unittest.TestCase):
 
     def test_who_asks_and_what_they_may_can_be_looked_up_elsewhere(self):
         looker = who_may_only_look(self.plane)
-        token = re.search(r"token: ([^}]+)", looker.read_text("ascii")).group(1)
-        other = self.plane.folder / "kube-scheduler.kubeconfig"
+        token = accounts.token_in(looker)
+        other = accounts.kubeconfig(self.plane)
         who, may = f"--authentication-kubeconfig={other}", f"--authorization-kubeconfig={other}"
         for flags, want in (([], 401), ([who], 500), ([who, may], 403)):
             with self.subTest(want=want), \
@@ -196,7 +192,7 @@ class Pages(unittest.TestCase):
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
             done = subprocess.run(
-                [PROGRAM, f"--kubeconfig={self.plane.folder}/kube-scheduler.kubeconfig",
+                [PROGRAM, f"--kubeconfig={accounts.kubeconfig(self.plane)}",
                  "--bind-address=127.0.0.1", f"--secure-port={port}"],
                 capture_output=True, text=True, timeout=20, check=False)
         self.assertEqual(done.returncode, 2)
@@ -213,19 +209,17 @@ class Pages(unittest.TestCase):
 
 
 def who_may_only_look(plane):
-    """A kubeconfig of the scheduler's service account, which may list and watch, no more."""
-    account = {"kind": "ServiceAccount", "name": NAME, "namespace": NAMESPACE}
+    """A kubeconfig of a service account that may list and watch, no more."""
+    account = {"kind": "ServiceAccount", "name": "looker", "namespace": "default"}
     roles = "/apis/rbac.authorization.k8s.io/v1"
-    plane.create(f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts", {"metadata": {"name": NAME}})
+    token = accounts.new_token(plane, "looker")
     plane.create(f"{roles}/clusterroles", {"metadata": {"name": "look"}, "rules": [
         {"apiGroups": ["*"], "resources": ["*"], "verbs": ["list", "watch"]}]})
     plane.create(f"{roles}/clusterrolebindings", {
         "metadata": {"name": "look"}, "subjects": [account],
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
                     "name": "look"}})
-    kubeconfig = plane.folder / "looker.kubeconfig"
-    write_kubeconfig(plane, kubeconfig)
-    return kubeconfig
+    return accounts.write_kubeconfig(plane, plane.folder / "looker.kubeconfig", f"token: {token}")
 
 
 class AsShadow(unittest.TestCase):

@@ -53,8 +53,7 @@ class Reservations(unittest.TestCase):
         self.plane.wait_for(PODS, lambda got: not got["items"])
 
     def scheduler(self):
-        return Scheduler(self.plane, f"--config={self.configuration}",
-                         kubeconfig=self.plane.folder / "kubeconfig")
+        return Scheduler(self.plane, f"--config={self.configuration}")
 
     def wait_for_reason(self, name, reason):
         def says(got):

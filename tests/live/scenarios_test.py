@@ -15,8 +15,8 @@ sys.path[:0] = [str(ROOT / "tests" / "control_plane"), str(ROOT / "tests" / "liv
 
 from control_plane import PROGRAM, ControlPlane  # noqa: E402
 import pod_group_kinds as kinds  # noqa: E402
-from live_scenario import (LiveScenario, in_variant, needs_reservations,  # noqa: E402
-                           why_not)
+import accounts  # noqa: E402
+from live_scenario import LiveScenario, in_variant, why_not  # noqa: E402
 from live_test import Scheduler  # noqa: E402
 
 # All that can be played on a server without kubelets and controllers, of these, and at least so
@@ -52,14 +52,12 @@ class Scenarios(unittest.TestCase):
 
     def play_on(self, plane, scenario):
         config = plane.folder / "scenario-config.yaml"
-        # kube-scheduler itself has no right to reservations.
-        who = "kubeconfig" if needs_reservations(scenario) else "kube-scheduler.kubeconfig"
         config.write_text(
             scenario.get("config", "apiVersion: kubescheduler.config.k8s.io/v1\n"
                                    "kind: KubeSchedulerConfiguration\n")
-            + f"clientConnection: {{kubeconfig: {plane.folder}/{who}}}\n"
+            + f"clientConnection: {{kubeconfig: {accounts.kubeconfig(plane)}}}\n"
             + "leaderElection: {leaderElect: false}\n", "utf-8")
-        scheduler = Scheduler(plane, f"--config={config}", kubeconfig=plane.folder / who)
+        scheduler = Scheduler(plane, f"--config={config}")
 
         def restart():
             scheduler.end(signal.SIGKILL)
