@@ -17,6 +17,8 @@ class Cable:
         self._target = ("127.0.0.1", int(plane.server.rpartition(":")[2]))
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._ends, self._lock, self._plugged = [], threading.Lock(), True
+        self._passes_answers_on = threading.Event()
+        self._passes_answers_on.set()
         port = self._listener.getsockname()[1]
         text = (kubeconfig or accounts.kubeconfig(plane)).read_text("utf-8")
         self.kubeconfig = pathlib.Path(plane.folder / f"through-{port}.kubeconfig")
@@ -29,6 +31,7 @@ class Cable:
     def __exit__(self, *_):
         self._listener.close()
         self.cut()
+        self.pass_answers_on()
 
     def cut(self):
         """Ends all connections; new ones are taken."""
@@ -47,6 +50,13 @@ class Cable:
     def plug_in(self):
         self._plugged = True
 
+    def hold_answers(self):
+        """What the server says is kept back, and passed on later."""
+        self._passes_answers_on.clear()
+
+    def pass_answers_on(self):
+        self._passes_answers_on.set()
+
     def _accept(self):
         while True:
             try:
@@ -62,13 +72,16 @@ class Cable:
                 continue
             with self._lock:
                 self._ends += [inner, outer]
-            for source, sink in ((inner, outer), (outer, inner)):
-                threading.Thread(target=_pass_on, args=(source, sink), daemon=True).start()
+            at_once = threading.Event()
+            at_once.set()
+            for way in ((inner, outer, at_once), (outer, inner, self._passes_answers_on)):
+                threading.Thread(target=_pass_on, args=way, daemon=True).start()
 
 
-def _pass_on(source, sink):
+def _pass_on(source, sink, passes):
     with contextlib.suppress(OSError):
         while data := source.recv(65536):
+            passes.wait()
             sink.sendall(data)
     with contextlib.suppress(OSError):
         sink.shutdown(socket.SHUT_RDWR)

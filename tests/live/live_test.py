@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +17,9 @@ sys.path.insert(0, str(ROOT / "tests" / "control_plane"))
 
 from control_plane import ControlPlane, is_running  # noqa: E402
 import accounts  # noqa: E402
+from audit import audited, bindings  # noqa: E402
+from cable import Cable  # noqa: E402
+from progress import wait_for_count  # noqa: E402
 from running import free_port  # noqa: E402
 
 PROGRAM = ROOT / "bin" / "kubenexus-scheduler"
@@ -81,8 +85,8 @@ class Scheduler:
 class Live(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.plane = cls.enterClassContext(
-            ControlPlane("--without=kube-scheduler,kube-controller-manager"))
+        cls.plane, cls.audit = cls.enterClassContext(
+            audited("--without=kube-scheduler,kube-controller-manager"))
 
     def tearDown(self):
         for path in (PODS, EVENTS, "/api/v1/nodes"):
@@ -188,15 +192,48 @@ class Live(unittest.TestCase):
         self.assertIn("Insufficient cpu", waits["err"])
         self.assertIn("Asked to end", said)
 
+    def asked_to_end_amid_bindings(self, scheduler, cable):
+        """While it waits for answers. How many bindings the server had done that it did not know
+        of yet."""
+        before = len(self.audit.writes())
+
+        def sent():
+            return len(bindings(self.audit.writes()[before:]))
+
+        wait_for_count(sent, 50, pause=0.001)
+        cable.hold_answers()
+        known_at_most = sent()
+        wait_for_count(sent, known_at_most + 20, pause=0.01)
+        scheduler.process.send_signal(signal.SIGTERM)
+        self.wait_until(lambda: scheduler.said("Asked to end"))
+        time.sleep(1)
+        self.assertIsNone(scheduler.process.poll(), "it waits for the answers")
+        return sent() - known_at_most
+
     def test_asked_to_end_it_finishes_what_it_has_sent(self):
+        before = len(self.audit.writes())
         self.plane.create("/api/v1/nodes", node("n", pods="1000"))
-        for i in range(300):
-            self.plane.create(PODS, pod(f"p{i}", cpu="1m"))
-        with Scheduler(self.plane) as scheduler:
-            self.wait_until(lambda: len(self.bound()) > 0)
-            self.assertEqual(scheduler.end(signal.SIGTERM), 0)
+        self.plane.create_many(PODS, [pod(f"p{i}", cpu="1m") for i in range(900)])
+        with Cable(self.plane) as cable, \
+                Scheduler(self.plane, kubeconfig=cable.kubeconfig) as scheduler:
+            unknown = self.asked_to_end_amid_bindings(scheduler, cable)
+            said = scheduler.said("Asked to end")[0]
+            self.assertGreaterEqual(int(re.search(r"unanswered=(\d+)", said).group(1)), unknown)
+            self.plane.create_many(PODS, [pod(f"late-{i}", cpu="1m") for i in range(100)])
+            cable.pass_answers_on()
+            self.assertEqual(scheduler.process.wait(timeout=60), 0)
+            sent = bindings(self.audit.writes()[before:])
+            self.assertEqual({each["responseStatus"]["code"] for each in sent}, {201})
+            names = {each["objectRef"]["name"] for each in sent}
+            self.assertFalse([name for name in names if name.startswith("late")], "it is to end")
+            self.assertEqual({p["metadata"]["name"] for p in self.bound()}, names)
+            told = [e["regarding"]["name"] for e in self.plane.get(EVENTS)["items"]
+                    if e["reason"] == "Scheduled"]
+            self.assertEqual(sorted(told), sorted(names))
+            time.sleep(1)
+            self.assertEqual(len(bindings(self.audit.writes()[before:])), len(sent), "it has ended")
             scheduler.start()
-            self.wait_until(lambda: len(self.bound()) == 300)
+            self.wait_until(lambda: len(self.bound()) == 1000)
 
 
 def line_with(process, text):
