@@ -27,8 +27,8 @@ PODS = "/api/v1/namespaces/default/pods"
 EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
 
 
-def node(name, cpu="8", pods="110", **labels):
-    room = {"cpu": cpu, "memory": "32Gi", "pods": pods}
+def node(name, cpu="8", memory="32Gi", pods="110", **labels):
+    room = {"cpu": cpu, "memory": memory, "pods": pods}
     return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels},
             "status": {"allocatable": room, "capacity": room}}
 

@@ -1,6 +1,7 @@
 """kube-scheduler beside kubenexus-scheduler, each with pods of its own, on nodes of both."""
 
 import collections
+import concurrent.futures
 import contextlib
 import pathlib
 import re
@@ -13,7 +14,7 @@ sys.path.insert(0, str(ROOT / "tests" / "control_plane"))
 
 from control_plane import ControlPlane  # noqa: E402
 from live_test import PODS, condition, node, pod  # noqa: E402
-from many_pods_test import WITHOUT_OTHERS, every, load, too_full  # noqa: E402
+from many_pods_test import WITHOUT_OTHERS, every, too_full  # noqa: E402
 from pages_test import Serving  # noqa: E402
 from progress import wait_for_count  # noqa: E402
 from texts_test import kube_scheduler  # noqa: E402
@@ -140,19 +141,39 @@ class TwoSchedulers(unittest.TestCase):
 
 
 class SideBySide(unittest.TestCase):
+    def fill_to_the_brim(self, plane):
+        """Theirs fill a third of the nodes, and then another one while ours come. For ours there is
+        no room but on the last: if theirs did not count, some of ours would be among them."""
+        def create(name, **spec):
+            plane.create_many(PODS, [pod(f"{name}-{i}", **spec) for i in range(500)])
+
+        def wait_for_bound(count):
+            wait_for_count(lambda: sum(1 for p in every(plane, PODS) if p["spec"].get("nodeName")),
+                           count)
+
+        create("theirs", nodeSelector={"pool": "full"})
+        wait_for_bound(500)
+        not_away = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
+            "nodeSelectorTerms": [{"matchExpressions": [
+                {"key": "pool", "operator": "NotIn", "values": ["away"]}]}]}}}
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            others = pool.submit(create, "their-others", nodeSelector={"pool": "away"})
+            create("ours", schedulerName="kubenexus", affinity=not_away)
+            others.result()
+        wait_for_bound(1500)
+
     def test_kube_scheduler_is_counted_and_left_alone(self):
         with ControlPlane(WITHOUT_OTHERS) as plane:
-            load(plane, "fill", "--nodes=100", "--pods=1500")  # theirs
-            plane.create_many(PODS, [pod(f"ours-{i}", schedulerName="kubenexus")
-                                     for i in range(1500)])
+            for pool in ("full", "free", "away"):
+                plane.create_many(NODES, [node(f"{pool}{i}", cpu="2", pool=pool)
+                                          for i in range(25)])
             with both(plane):
-                wait_for_count(lambda: sum(1 for p in every(plane, "/api/v1/pods")
-                                           if p["spec"].get("nodeName")), 3000)
-            self.assertEqual(too_full(plane), [], "there is room enough for all")
+                self.fill_to_the_brim(plane)
+            self.assertEqual(too_full(plane), [], "there is just enough room for all")
             events = every(plane, "/apis/events.k8s.io/v1/events")
             by = collections.Counter((e["reportingController"], e["regarding"]["name"][:4])
                                      for e in events if e["reason"] == "Scheduled")
-            self.assertEqual(set(by), {("default-scheduler", "pod-"), ("kubenexus", "ours")}, by)
+            self.assertEqual(set(by), {("default-scheduler", "thei"), ("kubenexus", "ours")}, by)
 
 
 if __name__ == "__main__":
