@@ -8,7 +8,6 @@ import os
 import pathlib
 import re
 import signal
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -17,14 +16,15 @@ import urllib.error
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "control_plane"))
 
+import accounts  # noqa: E402
 from audit import audited  # noqa: E402
 from cable import Cable  # noqa: E402
-from control_plane import ControlPlane  # noqa: E402
 from leader_test import LEASE, LONG, Replica, configuration  # noqa: E402
 from live_test import EVENTS, PODS, Scheduler, condition, node, pod  # noqa: E402
 from pages_test import CONFIGURATION, Serving  # noqa: E402
 from progress import wait_for_count  # noqa: E402
 from running import free_port  # noqa: E402
+from shifted_clock import ShiftedClock  # noqa: E402
 
 WITHOUT_OTHERS = "--without=kube-scheduler,kube-controller-manager"
 
@@ -35,7 +35,7 @@ class Faults(unittest.TestCase):
         self.addCleanup(self._stack.close)
 
     def start(self, *flags):
-        plane = self._stack.enter_context(ControlPlane(WITHOUT_OTHERS, *flags))
+        plane, self.audit = self._stack.enter_context(audited(WITHOUT_OTHERS, *flags))
         for i in range(5):
             plane.create("/api/v1/nodes", node(f"n{i}", cpu="100", pods="500"))
         return plane
@@ -46,7 +46,9 @@ class Faults(unittest.TestCase):
         return cable
 
     def expect_bound(self, plane, count):
+        """So many pods, each of them once."""
         wait_for_count(lambda: len(places(plane)), count, pause=0.2)
+        self.assertEqual(self.audit.bound_otherwise(places(plane)), {})
 
     def test_connections_that_are_cut_again_and_again(self):
         plane = self.start()
@@ -58,7 +60,7 @@ class Faults(unittest.TestCase):
         self.expect_bound(plane, 200)
 
     def test_what_became_of_bindings_is_found_out_before_their_room_is_given_away(self):
-        plane = self._stack.enter_context(ControlPlane(WITHOUT_OTHERS))
+        plane, self.audit = self._stack.enter_context(audited(WITHOUT_OTHERS))
         for i in range(20):
             plane.create("/api/v1/nodes", node(f"n{i}", cpu="10"))
         plane.create_many(PODS, [pod(f"p{i}", cpu="1") for i in range(400)])
@@ -88,7 +90,7 @@ class Faults(unittest.TestCase):
         kill_api_server(plane)
         self.assertIn(len(audit.bindings()), range(50, pods), "killed amid bindings")
         plane.start()
-        self.expect_bound(plane, pods)
+        wait_for_count(lambda: len(places(plane)), pods, pause=0.2)
         # A binding may have been stored whose line was not written any more.
         odd = {name: seen for name, seen in audit.bound_otherwise(places(plane)).items() if seen[0]}
         self.assertEqual(odd, {})
@@ -130,18 +132,18 @@ class Faults(unittest.TestCase):
 
     def test_a_clock_that_is_set_an_hour_forward_and_back(self):
         folder = pathlib.Path(self._stack.enter_context(tempfile.TemporaryDirectory()))
-        shift = folder / "shift"
-        shift.write_text("0", "ascii")
-        subprocess.run(["gcc", "-shared", "-fPIC", "-o", folder / "clock.so",
-                        ROOT / "tests" / "live" / "clock_shift.c"], check=True)
+        clock = ShiftedClock(folder)
         config = folder / "config.yaml"
         config.write_text(configuration(LONG), "ascii")
         plane = self.start()
-        with mock_environment(LD_PRELOAD=str(folder / "clock.so"), CLOCK_SHIFT_FILE=str(shift)):
+        with mock_environment(clock.environment()):
             leader = self._stack.enter_context(Replica(plane, config))
+        wait_for_count(lambda: leader.leads, True, pause=0.1)
+        # The right time is known to it.
+        other = self._stack.enter_context(
+            Replica(plane, config, accounts.kubeconfig(plane, "other")))
         for number, seconds in enumerate((0, 3600, -3600, 0)):
-            (folder / "next").write_text(str(seconds), "ascii")
-            (folder / "next").rename(shift)
+            clock.set(seconds)
             for i in range(50):
                 plane.create(PODS, pod(f"p{number}-{i}", cpu="10m"))
             self.expect_bound(plane, 50 * (number + 1))
@@ -152,7 +154,13 @@ class Faults(unittest.TestCase):
             plane.wait_for(LEASE, lambda got, by=seconds: is_shifted(got["spec"]["renewTime"], by))
         self.assertEqual(plane.get(LEASE)["spec"]["leaseTransitions"], 0)
         self.assertEqual(len(leader.said("] \"Leads\" ")), 1)
-        self.assertIsNone(leader.process.poll())
+        self.assertFalse(other.leads)
+        self.assertEqual(leader.end(signal.SIGTERM), 0)
+        plane.create(PODS, pod("last", cpu="10m"))
+        self.expect_bound(plane, 201)
+        self.assertEqual(self.audit.writers(accounts.USER),
+                         [accounts.credential_in(accounts.kubeconfig(plane, name))
+                          for name in (accounts.NAME, "other")])
 
 
 def places(plane):
@@ -198,7 +206,7 @@ def is_shifted(written, by):
 
 
 @contextlib.contextmanager
-def mock_environment(**values):
+def mock_environment(values):
     before = dict(os.environ)
     os.environ.update(values)
     try:
