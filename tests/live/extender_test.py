@@ -5,11 +5,10 @@ each scheduler, on the same API server, one after the other.
 """
 
 import contextlib
-import http.server
+import itertools
 import json
 import os
 import pathlib
-import ssl
 import subprocess
 import sys
 import tempfile
@@ -22,6 +21,7 @@ sys.path.insert(0, str(ROOT / "tests" / "control_plane"))
 
 from control_plane import ControlPlane  # noqa: E402
 import accounts  # noqa: E402
+from extender import Extender  # noqa: E402
 
 NODES = "/api/v1/nodes"
 PODS = "/api/v1/namespaces/default/pods"
@@ -52,57 +52,6 @@ def names_in(args):
     if args["NodeNames"] is not None:
         return args["NodeNames"]
     return [n["metadata"]["name"] for n in args["Nodes"]["items"]]
-
-
-class Extender:
-    """Answers POST /VERB with what answers[VERB](arguments) gives: an object, or a pair of a status
-    and the bytes of a body. What it was asked is kept."""
-
-    def __init__(self, certificate=None, **answers):
-        self.asked = []
-        extender = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self):  # noqa: N802
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                verb, args = self.path.rpartition("/")[2], json.loads(body)
-                extender.asked.append((verb, args))
-                answer = answers[verb](args)
-                status, text = answer if isinstance(answer, tuple) else (
-                    200, json.dumps(answer).encode())
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(text)))
-                self.end_headers()
-                self.wfile.write(text)
-
-            def log_message(self, *_):
-                pass
-
-        class Server(http.server.ThreadingHTTPServer):
-            daemon_threads = True
-
-            def handle_error(self, *_):
-                """Clients that do not trust us, or do not wait."""
-
-        self._server = Server(("127.0.0.1", 0), Handler)
-        if certificate:
-            tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            tls.load_cert_chain(certificate)
-            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True,
-                                                  do_handshake_on_connect=False)
-        self.url = f"http{'s' if certificate else ''}://127.0.0.1:" \
-                   f"{self._server.server_port}/scheduler"
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self._server.shutdown()
-        self._server.server_close()
 
 
 class Scheduler:
@@ -456,6 +405,21 @@ class Extenders(unittest.TestCase):
                 said = ours.said("Trouble with an extender")
         self.assertIn(f'no usable answer of extender \\"{extender.url}\\" for default/p: '
                       "no licence today", said[0])
+
+    def test_one_that_lies_is_asked_no_more_often_than_back_off_allows(self):
+        with Extender(filter=lambda _: {"NodeNames": ["moon"]}) as extender:
+            self.plane.create(NODES, node("a"))
+            config = [{"urlPrefix": extender.url, "filterVerb": "filter", "nodeCacheCapable": True}]
+            with Scheduler("ours", self.plane, config):
+                self.plane.create(PODS, pod("p"))
+                end = time.monotonic() + 6
+                for i in itertools.count():  # Something that may help happens all the time.
+                    self.plane.create(NODES, node(f"n{i}"))
+                    time.sleep(0.2)
+                    if time.monotonic() > end:
+                        break
+        # At once, after a second, after two more, and perhaps after four.
+        self.assertIn(len(extender.asked), (3, 4))
 
     def test_many_pods_are_bound(self):
         for i in range(20):

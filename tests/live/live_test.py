@@ -1,5 +1,6 @@
 """kubenexus-scheduler on a real API server: `make test-live`."""
 
+import base64
 import contextlib
 import json
 import os
@@ -21,10 +22,12 @@ from audit import audited, bindings  # noqa: E402
 from cable import Cable  # noqa: E402
 from progress import wait_for_count  # noqa: E402
 from running import free_port  # noqa: E402
+from shifted_clock import ShiftedClock  # noqa: E402
 
 PROGRAM = ROOT / "bin" / "kubenexus-scheduler"
 PODS = "/api/v1/namespaces/default/pods"
 EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
+A_DAY = 24 * 3600  # seconds
 
 
 def node(name, cpu="8", memory="32Gi", pods="110", **labels):
@@ -253,11 +256,15 @@ def ended(process):
 
 
 class WrongWay(unittest.TestCase):
-    def run_with(self, *flags):
+    def run_with(self, *flags, environment=os.environ, complaints=1):
+        """How it ended, and the last of so many lines that complain."""
         done = subprocess.run([PROGRAM, "--secure-port=0", *flags], capture_output=True, text=True,
-                              env={**os.environ, "HOME": "/none", "KUBECONFIG": ""}, timeout=30,
+                              env={**environment, "HOME": "/none", "KUBECONFIG": ""}, timeout=30,
                               check=False)
-        return done.returncode, done.stderr.strip().splitlines()[-1]
+        self.assertEqual(done.stdout, "")
+        said = [line for line in done.stderr.splitlines() if not re.match(r"I\d{4} ", line)]
+        self.assertEqual(len(said), complaints, done.stderr)
+        return done.returncode, said[-1]
 
     def test_no_way_to_a_server_is_one_line(self):
         code, said = self.run_with("--kubeconfig=/none/config")
@@ -274,6 +281,46 @@ class WrongWay(unittest.TestCase):
                          f"users: [{{name: u, user: {{{user}}}}}]\n")
             config.flush()
             yield f"--kubeconfig={config.name}"
+
+    def test_a_kubeconfig_that_is_none_is_one_line_that_says_where(self):
+        for text, said in (
+            ("clusters: [", r":\d+:\d+: .*"),
+            ("apiVersion: v1\nclusters: 7\n", ":2:11: clusters: expected a list.*"),
+            ("current-context: a\n", ":1:18: current-context: .*\"a\".*"),
+            ("\0\1\2", ".*"),
+        ):
+            with self.subTest(text), tempfile.NamedTemporaryFile("w", suffix=".yaml") as config:
+                config.write(text)
+                config.flush()
+                code, line = self.run_with(f"--kubeconfig={config.name}")
+                self.assertEqual(code, 2)
+                self.assertRegex(line, rf"\Akubenexus-scheduler: {re.escape(config.name)}{said}\Z")
+
+    def test_certificates_that_have_expired_are_one_line(self):
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        clock = ShiftedClock(folder, -30 * A_DAY)
+        file = folder / "client.pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                        "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=late",
+                        "-keyout", folder / "key", "-out", file], check=True, capture_output=True,
+                       env=clock.environment())
+        certificate, key = (base64.b64encode(path.read_bytes()).decode()
+                            for path in (file, folder / "key"))
+        user = f"client-certificate-data: {certificate}, client-key-data: {key}"
+        with self.kubeconfig("https://127.0.0.1:1", user=user) as flag:
+            code, said = self.run_with(flag)
+        self.assertEqual(code, 2)
+        self.assertRegex(said, r"\Akubenexus-scheduler: /\S+:6:\d+: users\[0\]\.user\.client-"
+                               r"certificate-data: the certificate ended at \S+Z, and by the clock "
+                               r"here it is \S+Z\Z")
+        with ControlPlane("--without=kube-scheduler,kube-controller-manager") as plane:
+            clock.set(10 * 366 * A_DAY)  # Then the server's has, too.
+            code, said = self.run_with(f"--kubeconfig={accounts.kubeconfig(plane)}",
+                                       environment=clock.environment())
+            self.assertEqual(code, 2)
+            address = plane.server.removeprefix("https://")
+            self.assertEqual(said, f"kubenexus-scheduler: {address}: the server's certificate is "
+                                   "not trusted: certificate has expired")
 
     def test_a_proxy_of_a_kind_that_is_not_supported_is_one_line(self):
         with self.kubeconfig("https://127.0.0.1:1", ", proxy-url: 'socks5://127.0.0.1:2'") as flag:
@@ -301,7 +348,8 @@ class WrongWay(unittest.TestCase):
 
     def test_a_server_that_stays_down_ends_it(self):
         with self.kubeconfig("https://127.0.0.1:1") as flag:
-            self.assertEqual(self.run_with(flag, "--wait-for-api-server=1s"),
+            # That it is waited for, and that it was.
+            self.assertEqual(self.run_with(flag, "--wait-for-api-server=1s", complaints=2),
                              (2, "kubenexus-scheduler: waited 1s for the API server: "
                                  "127.0.0.1:1: Connection refused"))
 
