@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -81,10 +82,15 @@ class GangLife {
       if (!finished) ++running;
     }
   };
-  struct Progress {
-    int made = 0, waiting = 0;
+  struct Pair {
     Begun begun;
-    std::map<std::string, Begun> pairs;
+    int waiting = 0;
+  };
+  struct Progress {
+    int seen = 0;               // those who leave, too
+    int made = 0, waiting = 0;  // without them
+    Begun begun;
+    std::map<std::string, Pair> pairs;  // one, where they do not start two by two
   };
 
   void Refuse() {
@@ -167,30 +173,34 @@ class GangLife {
     std::map<std::string, Progress> progress;
     std::map<std::string, int> free;
     for (int i = 1; i <= kNodes; ++i) free[fmt::format("node-{}", i)] = kCpusOfNode;
-    int started = 0;
     waiting_cpus_ = 0;
     for (const auto& [key, pod] : cluster_.store().All<k8s::Pod>()) {
       const std::string& name = pod->meta.labels.back().second;
       Progress& gang = progress[name];
+      ++gang.seen;
       const bool waits = pod->spec.node_name.empty();
+      // Only a pod that had no place before moves anything on: one that goes does not.
+      if (!waits && placed_.insert(std::string(key)).second) moved_ = cluster_.now();
       if (!waits && !IsFinished(*pod)) free[pod->spec.node_name] -= gangs_[name].cpus;
       // Who was asked to go takes its time, and nobody makes it again.
       if (pod->meta.deleted) continue;
       ++gang.made;
+      Pair& pair = gang.pairs[gangs_[name].in_pairs ? PairOf(*pod) : ""];
       if (waits) {
         ++gang.waiting;
+        ++pair.waiting;
         continue;
       }
-      ++started;
       gang.begun.Add(IsFinished(*pod));
-      if (gangs_[name].in_pairs) gang.pairs[PairOf(*pod)].Add(IsFinished(*pod));
+      pair.begun.Add(IsFinished(*pod));
     }
     for (const auto& [name, gang] : progress) {
       const Gang& wanted = gangs_[name];
       if (gang.made >= wanted.minimum) waiting_cpus_ += gang.waiting * wanted.cpus;
     }
     LookForHalves(progress);
-    LookForIdleRoom(progress, free, started);
+    LookForLost(progress);
+    LookForIdleRoom(progress, free);
   }
 
   static std::string PairOf(const k8s::Pod& pod) {
@@ -203,7 +213,8 @@ class GangLife {
   void LookForHalves(const std::map<std::string, Progress>& progress) {
     for (const auto& [name, gang] : progress) {
       LookForHalf(name, gang.begun, gangs_[name].minimum);
-      for (const auto& [pair, begun] : gang.pairs) LookForHalf(name + "/" + pair, begun, 2);
+      if (!gangs_[name].in_pairs) continue;
+      for (const auto& [key, pair] : gang.pairs) LookForHalf(name + "/" + key, pair.begun, 2);
     }
   }
 
@@ -223,17 +234,43 @@ class GangLife {
                              begun.started, minimum, halves_.size());
   }
 
+  // Nobody goes but at the end of a grace. Those who are left of such a gang wait for pods that
+  // nobody makes again, and no room is idle for them.
+  void LookForLost(const std::map<std::string, Progress>& progress) {
+    for (const auto& [name, gang] : progress) {
+      most_seen_[name] = std::max(most_seen_[name], gang.seen);
+      if (gang.made == most_seen_[name] || halves_.contains(name)) continue;
+      complaint_ = fmt::format("{} lost pods and was never half", name);
+    }
+  }
+
+  // The least places, of which each is for one member, with which some more of it have to start;
+  // nullopt: whatever is free, none of them could.
+  static std::optional<int> PlacesToMoveOn(const Gang& wanted, const Progress& gang) {
+    const int missing = std::max(wanted.minimum - gang.begun.started, 1);
+    if (!wanted.in_pairs) return gang.waiting < missing ? std::nullopt : std::optional(missing);
+    // The other of a pair that has begun needs nobody beside itself.
+    int could = 0, alone = 0;
+    for (const auto& [name, pair] : gang.pairs) {
+      const bool joins = pair.begun.started > 0;
+      if (joins) alone += pair.waiting;
+      if (joins || pair.waiting > 1) could += pair.waiting;
+    }
+    const int places = missing <= alone ? missing : alone + (missing - alone + 1) / 2 * 2;
+    return could < places ? std::nullopt : std::optional(places);
+  }
+
+  // A gang that has yet to start, that lost some, or of which more could run than have to.
   void LookForIdleRoom(const std::map<std::string, Progress>& progress,
-                       const std::map<std::string, int>& free, int started) {
-    if (started != started_) moved_ = cluster_.now();
-    started_ = started;
+                       const std::map<std::string, int>& free) {
     std::string fits;
     for (const auto& [name, gang] : progress) {
       const Gang& wanted = gangs_[name];
-      if (gang.begun.started > 0 || gang.made < wanted.minimum) continue;
+      const std::optional<int> needed = PlacesToMoveOn(wanted, gang);
+      if (!needed) continue;
       int places = 0;
       for (const auto& [node, cpus] : free) places += cpus / wanted.cpus;
-      if (places >= wanted.minimum) fits = name;
+      if (places >= *needed) fits = name;
     }
     if (fits.empty()) moved_ = cluster_.now();
     if (cluster_.now() - moved_ > kPatience) {
@@ -253,8 +290,10 @@ class GangLife {
   std::map<std::string, Duration> half_since_;
   std::set<std::string> halves_;  // that were seen
   std::size_t refused_ = 0;       // bindings, at most
+  std::map<std::string, int> most_seen_;  // pods, by gang
+  std::set<std::string> placed_;          // pods that ever had a place
   Duration next_look_, moved_;
-  int started_ = 0, waiting_cpus_ = 0;
+  int waiting_cpus_ = 0;
   bool loaded_ = false;
   std::string complaint_;
 };
@@ -293,6 +332,25 @@ TEST(GangSoak, WithoutTakingBackWhatAFailedPlanFoundSomeAreHalf) {
     EXPECT_THAT(checked.Run(), HasSubstr("have to start together"));
     GangLife unchecked(seed, WithoutTakingBack(seed, Checking::kOff), 0);
     EXPECT_THAT(unchecked.Run(), HasSubstr(" members started"));
+  }
+}
+
+// Decides nothing any more once it was asked so often.
+class FallsAsleep : public Saboteur {
+ public:
+  explicit FallsAsleep(int after) : left_(after) {}
+  bool OnSchedule() override { return --left_ >= 0; }
+
+ private:
+  int left_;
+};
+
+TEST(GangSoak, RoomThatStaysIdleIsSeen) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    FallsAsleep saboteur(40 * static_cast<int>(seed));
+    ClusterOptions options = GangOptionsForTest(seed, &saboteur);
+    options.checking = Checking::kOff;
+    EXPECT_THAT(GangLife(seed, options).Run(), HasSubstr("nothing was placed for a minute"));
   }
 }
 
