@@ -5,7 +5,7 @@ Many cells share one simulated cluster, each with nodes of its own.
 
 import re
 
-from exact import Cell, Kind, Node
+from exact import Cell, Kind, Node, is_open, left_in_all
 
 GPU = "nvidia.com/gpu"
 LABELS = "pod-group.scheduling.kubenexus.io"
@@ -30,7 +30,42 @@ def make_cell(rng, name, most_nodes):
         _give_roles(rng, cell)
     if rng.random() < 0.25:
         _divide(rng, cell)
+    if is_plain(cell) and rng.random() < 0.3:
+        _place_some(rng, cell)
     return cell
+
+
+def make_demanding(rng, name, most_nodes):
+    """A cell whose gang wants much to be left in all. It must have a cluster for itself, because
+    all nodes of that count."""
+    cell = make_cell(rng, name, most_nodes)
+    resource = rng.choice(["cpu", GPU])
+    left = left_in_all(cell, resource)
+    if not cell.placed and left > 0:
+        cell.in_all = {resource: rng.randint(max(left - 3, 1), left + 3)}
+    return cell
+
+
+def is_plain(cell):
+    """Only room keeps a member from a node, and any of a kind may start."""
+    return not (cell.key or cell.choosy or
+                any(kind.apart or kind.together or kind.port for kind in cell.kinds))
+
+
+def _place_some(rng, cell):
+    """Members that have a place before the others come, fewer than are needed."""
+    for _ in range(rng.randint(1, 3)):
+        index, at = rng.randrange(len(cell.kinds)), rng.randrange(len(cell.nodes))
+        kind, node = cell.kinds[index], cell.nodes[at]
+        free = all(node.free.get(r, 0) >= n for r, n in kind.takes.items())
+        if cell.needed < 2 or kind.members < 2 or not is_open(kind, node) or not free:
+            continue
+        kind.members -= 1
+        cell.needed -= 1
+        for r, n in kind.takes.items():
+            node.free[r] -= n
+            node.ours[r] = node.ours.get(r, 0) + n
+        cell.placed.append((index, at))
 
 
 def rows_with_refusals(workloads):
@@ -128,6 +163,8 @@ def _make_kind(rng, alone, large):
 def emptied(node, name):
     """The same node without the pod that is there, under another name."""
     free = {r: n + node.there.get(r, 0) for r, n in node.free.items()}
+    if name != node.name:
+        free = {r: n + node.ours.get(r, 0) for r, n in free.items()}
     labels = dict(node.labels)
     labels["kubernetes.io/hostname"] = name
     return Node(name, free, labels, node.tainted, node.cordoned)
@@ -137,6 +174,16 @@ def objects_of(cell):
     """Nodes, pods that take a part of them, and the members of the gang."""
     for node in cell.nodes:
         yield from _node_objects(cell, node)
+    if cell.in_all:
+        spec = {"minMember": cell.needed, "minResources": _amounts(cell.in_all)}
+        meta = {"name": cell.name, "namespace": "default"}
+        yield {"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup",
+               "metadata": meta, "spec": spec}
+    for number, (index, at) in enumerate(cell.placed):
+        pod = _member(cell, cell.kinds[index], index, 0)
+        pod["metadata"]["name"] = f"{cell.name}-p{number}"
+        pod["spec"]["nodeName"] = cell.nodes[at].name
+        yield pod
     number = 0
     for index, kind in enumerate(cell.kinds):
         for _ in range(kind.members):
@@ -149,7 +196,8 @@ def _amounts(amounts):
 
 
 def _node_objects(cell, node):
-    have = _amounts({r: n + node.there.get(r, 0) for r, n in node.free.items()})
+    have = _amounts({r: n + node.there.get(r, 0) + node.ours.get(r, 0)
+                     for r, n in node.free.items()})
     spec = {}
     if node.tainted:
         spec["taints"] = [{"key": "reserved", "effect": "NoSchedule"}]
@@ -182,11 +230,12 @@ def _pod(name, labels, spec):
 
 
 def _member(cell, kind, index, number):
-    labels = {
-        f"{LABELS}/name": cell.name,
-        f"{LABELS}/min-available": str(cell.needed),
-        "kind": f"{cell.name}-{index}",
-    }
+    labels = {"kind": f"{cell.name}-{index}"}
+    if cell.in_all:
+        labels["scheduling.x-k8s.io/pod-group"] = cell.name
+    else:
+        labels[f"{LABELS}/name"] = cell.name
+        labels[f"{LABELS}/min-available"] = str(cell.needed + len(cell.placed))
     spec = {
         "containers": [_container(kind.takes, kind.port)],
         "nodeSelector": dict(kind.selector, cell=cell.name),

@@ -20,6 +20,7 @@ class Node:
     cordoned: bool = False
     port_taken: bool = False
     there: dict = field(default_factory=dict)  # what one pod takes that is there; nothing: none is
+    ours: dict = field(default_factory=dict)  # what members of the gang take that are there
 
 
 @dataclass
@@ -49,6 +50,10 @@ class Cell:
     # Parts start whole or not at all: how many members make each whole, and how many parts must.
     wholes: list = field(default_factory=list)
     min_sub_groups: int = 0
+    # By the position of a kind and that of a node: members beside those of the kinds that have a
+    # place already. What is needed is needed beside them.
+    placed: list = field(default_factory=list)
+    in_all: dict = field(default_factory=dict)  # what has to be left for the gang before it starts
 
     @property
     def least(self):
@@ -118,6 +123,30 @@ def choices_of_members(cell):
         for kinds, of_roles, whole in states
         if sum(kinds) >= cell.needed and of_roles == wanted and whole >= cell.min_sub_groups
     }
+
+
+def left_in_all(cell, resource):
+    """What all nodes have left that are open to anybody at all, whoever may go there."""
+    return sum(node.free.get(resource, 0) for node in cell.nodes if not node.cordoned)
+
+
+def room_for_more(cell, places):
+    """A node that has room for one more of a kind some of which wait; None: there is none.
+
+    `places`: the node of every member, in their order; nothing: it waits.
+    """
+    used = {node.name: Counter() for node in cell.nodes}
+    for (index, _, _), name in zip(cell.members(), places):
+        if name:
+            used[name].update(cell.kinds[index].takes)
+    waiting = {index for (index, _, _), name in zip(cell.members(), places) if not name}
+    for index in sorted(waiting):
+        kind = cell.kinds[index]
+        for node in cell.nodes:
+            left = {r: n - used[node.name][r] for r, n in node.free.items()}
+            if is_open(kind, node) and all(left.get(r, 0) >= n for r, n in kind.takes.items()):
+                return node.name
+    return None
 
 
 def is_open(kind, node):
