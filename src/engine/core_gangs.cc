@@ -152,11 +152,10 @@ bool Core::HasEnough(GangId id, const WaitingGang& waiting) const {
 bool Core::IsIncomplete(GangId id) const {
   if (!state_.gangs().Contains(id)) return false;
   const cluster::Gang& gang = state_.gangs().Get(id);
-  // A driver whose pods have their places kept waits for nobody but itself.
-  if (gang.placed == 0 || NeededBy(id) == 0 || gang.awaits_object() ||
-      driven_.MayStartInParts(id)) {
-    return false;
-  }
+  if (gang.placed == 0 || NeededBy(id) == 0 || gang.awaits_object()) return false;
+  // A driver that runs, and whose pods have their places kept, misses nobody. Those whose driver
+  // waits miss it, however it may start.
+  if (driven_.MayStartInParts(id) && driven_.AwaitsExecutors(id)) return false;
   // Where no profile of its members knows gangs nobody misses anything.
   return std::any_of(gang.members.begin(), gang.members.end(),
                      [this](PodId member) { return judge_.GangPluginOf(member) != nullptr; });
