@@ -77,7 +77,11 @@ void Core::ReportIncomplete(GangId id, WaitingGang& waiting, Time now) {
     if (!pod.node.valid() || pod.leaves() || plugin == nullptr) continue;
     EmitEvent(member, true, names::kEventGangIncomplete, names::kActionScheduling, message);
     const framework::GangArgs& args = plugin->plugin->gang_args();
-    if (!args.evict_incomplete || stays || flights_.contains(member)) continue;
+    if (!args.evict_incomplete || stays) continue;
+    // Who is on its way may come back by itself; if it does not it is asked after another grace.
+    constexpr Duration kMoment = Duration::Seconds(1);
+    gangs_.SetIncompleteReport(id, now + std::max(GangArgsOf(gang).grace, kMoment));
+    if (flights_.contains(member)) continue;
     const ActionId action = Emit(
         EvictPod{RefTo(member), std::nullopt, std::string(names::kEventGangIncomplete), message});
     answer_deadlines_.emplace_back(now + options_.max_wait, action);
@@ -86,9 +90,7 @@ void Core::ReportIncomplete(GangId id, WaitingGang& waiting, Time now) {
     state_.SetEvicted(member, true);
     // Who is still there then is asked again; without a grace not at once, for nothing has
     // happened.
-    constexpr Duration kMoment = Duration::Seconds(1);
     waiting.ask_again = now + kMoment;
-    gangs_.SetIncompleteReport(id, now + std::max(GangArgsOf(gang).grace, kMoment));
   }
   SettleGang(id, now);
 }
