@@ -41,7 +41,8 @@ def make_demanding(rng, name, most_nodes):
     cell = make_cell(rng, name, most_nodes)
     resource = rng.choice(["cpu", GPU])
     left = left_in_all(cell, resource)
-    if not cell.placed and left > 0:
+    # Where an object says how many must start, minimums of roles that pods say do not count.
+    if not cell.placed and not cell.role_minimums and left > 0:
         cell.in_all = {resource: rng.randint(max(left - 3, 1), left + 3)}
     return cell
 
