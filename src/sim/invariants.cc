@@ -14,12 +14,13 @@
 namespace knx::sim {
 namespace {
 
-constexpr std::array<InvariantInfo, 15> kInvariants = {{
+constexpr std::array<InvariantInfo, 16> kInvariants = {{
     {"bindable-pod", "only pods that are there, ours and free to go are bound"},
     {"bound-once", "a pod is bound once and never moves"},
     {"capacity", "no decision has more of a resource of a node taken than it has"},
     {"delivery", "what the scheduler was told is the truth once everything was delivered"},
     {"eligible-node", "a pod is bound only to a node that is there and that it may be on"},
+    {"gang-grace", "no gang is partly placed beyond its grace, where such gangs are evicted"},
     {"gang-start", "of a gang that has not begun as many are bound at once as must start"},
     {"host-ports", "no two pods use one port of a node"},
     {"idle", "the scheduler does not rest while a pod is ready to be decided about"},
@@ -61,6 +62,7 @@ void Invariants::OnStart() {
   bound_.clear();
   held_back_.clear();
   together_.clear();
+  grace_.OnStart();
 }
 
 void Invariants::OnToldGone(const std::string& uid) { Release(uid); }
@@ -177,6 +179,13 @@ void Invariants::AfterCall(const engine::Engine& engine, std::span<const engine:
     if (engine.Standing(uid) != engine::PodStanding::kPaused) back.push_back(uid);
   }
   for (const std::string& uid : back) Release(uid);
+  CheckGrace(engine);
+}
+
+void Invariants::CheckGrace(const engine::Engine& engine) {
+  if (checking_ == Checking::kOff) return;
+  const auto half = grace_.Check(engine, told_, rules_, agenda_.now());
+  if (half) Report("gang-grace", *half);
 }
 
 void Invariants::CheckPlacement(const engine::PodRef& pod, const std::string& node) {
@@ -244,6 +253,7 @@ void Invariants::OnPlan(const engine::PlanEvictions& plan) {
   for (const auto* going : {&plan.victims, &plan.along}) {
     for (const engine::PodRef& victim : *going) {
       planned_.emplace(victim.uid, plan.preemptor.uid);
+      grace_.OnEviction(victim.uid, false);
     }
   }
 }
@@ -306,6 +316,7 @@ void Invariants::OnEviction(const engine::EvictPod& evict) {
     Report("planned-eviction", fmt::format("{} is evicted without a plan", Name(evict.pod)));
   }
   evicted_.insert(evict.pod.uid);
+  grace_.OnEviction(evict.pod.uid, !evict.preemptor.has_value());
 }
 
 // ---- steps ----
@@ -319,6 +330,7 @@ void Invariants::OnIdle(const engine::Engine& engine) {
 void Invariants::AfterStep(const engine::Engine* engine, bool current) {
   ++steps_;
   CheckProgress();
+  if (engine != nullptr) CheckGrace(*engine);
   if (checking_ < Checking::kSparing || engine == nullptr) return;
   if (steps_ - last_full_check_ >= StepsPerFullCheck()) FullCheck(*engine, current);
 }
@@ -405,6 +417,7 @@ void Invariants::FullCheck(const engine::Engine& engine, bool current) {
 
 void Invariants::OnSettled(engine::Engine& engine, bool current) {
   if (checking_ == Checking::kOff) return;
+  CheckGrace(engine);
   FullCheck(engine, current);
   if (!current) return;
   if (const auto difference = CheckWaiting(engine, told_, rules_)) Report("wake-up", *difference);
@@ -412,6 +425,7 @@ void Invariants::OnSettled(engine::Engine& engine, bool current) {
 }
 
 void Invariants::OnEnd(const engine::Engine& engine, bool current) {
+  CheckGrace(engine);
   if (checking_ >= Checking::kSparing) FullCheck(engine, current);
 }
 

@@ -17,6 +17,7 @@
 
 #include "engine/engine.h"
 #include "sim/agenda.h"
+#include "sim/gang_grace.h"
 #include "sim/placement_rules.h"
 #include "sim/simulation.h"
 #include "sim/store.h"
@@ -53,6 +54,7 @@ class Invariants : public StoreListener {
   // ---- as it happens ----
   // A new scheduler: what the one before it bound is to it like what others did.
   void OnStart();
+  void OnListed() { grace_.OnListed(); }
   using StoreListener::OnWrite;
   void OnWrite(const Write<k8s::Pod>& write) override;
   void OnWrite(const Write<k8s::Node>& write) override;
@@ -88,6 +90,7 @@ class Invariants : public StoreListener {
 
  private:
   void Report(std::string_view invariant, std::string what);
+  void CheckGrace(const engine::Engine& engine);
   void FullCheck(const engine::Engine& engine, bool current);
   // How many steps may pass between two recounts.
   [[nodiscard]] std::int64_t StepsPerFullCheck() const;
@@ -128,6 +131,7 @@ class Invariants : public StoreListener {
   std::map<std::string, HeldBack> held_back_;              // by uid
   std::set<std::string> together_;                         // of those, members of gangs
   std::set<std::pair<std::string, std::string>> planned_;  // uids of victim and preemptor
+  GangGrace grace_;
   std::set<std::string> evicted_;                          // uids of those asked to go
   std::int64_t steps_ = 0, full_checks_ = 0, steps_now_ = 0, last_full_check_ = 0;
   std::map<std::string, std::int64_t> rounds_;  // what happened at this instant, in words

@@ -136,6 +136,13 @@ std::string BreakBindablePod() {
   return Broken(&saboteur);
 }
 
+k8s::Pod MemberForTest(const std::string& name, const std::string& minimum) {
+  k8s::Pod pod = PodForTest(name, "1");
+  pod.meta.labels = {{std::string(k8s::names::kGangMinAvailable), minimum},
+                     {std::string(k8s::names::kGangName), "train"}};
+  return pod;
+}
+
 std::string BreakGangStart() {
   // One of three is not bound with the others.
   ChangeBinding saboteur("m2", [](std::vector<engine::Action>& actions, std::size_t i) {
@@ -143,14 +150,34 @@ std::string BreakGangStart() {
   });
   ClusterForTest cluster(GangOptionsForTest(1, &saboteur));
   cluster.AddNodes(1, "4");
-  for (const char* const name : {"m1", "m2", "m3"}) {
-    k8s::Pod pod = PodForTest(name, "1");
-    pod.meta.labels = {{std::string(k8s::names::kGangMinAvailable), "3"},
-                       {std::string(k8s::names::kGangName), "train"}};
-    cluster.Create(pod);
-  }
+  for (const char* const name : {"m1", "m2", "m3"}) cluster.Create(MemberForTest(name, "3"));
   cluster.Start();
   while (cluster.Step(Duration::Seconds(10))) {
+  }
+  return cluster.violation().has_value() ? cluster.violation()->invariant : "";
+}
+
+// Nobody is asked to go whose gang is incomplete.
+class KeepsHalves : public Saboteur {
+ public:
+  void OnActions(std::vector<engine::Action>& actions) override {
+    std::erase_if(actions, [](const engine::Action& action) {
+      const auto* const evict = std::get_if<engine::EvictPod>(&action.what);
+      return evict != nullptr && !evict->preemptor;
+    });
+  }
+};
+
+std::string BreakGangGrace() {
+  KeepsHalves saboteur;
+  ClusterForTest cluster(GangOptionsForTest(1, &saboteur));
+  cluster.AddNodes(1, "4");
+  for (const char* const name : {"m1", "m2", "m3"}) cluster.Create(MemberForTest(name, "3"));
+  cluster.Start();
+  cluster.RunFor(Duration::Seconds(5));
+  (void)cluster.api().DeletePod("default/m2", Actor::kUser);
+  cluster.agenda().After(Duration::Minutes(2), [] {});
+  while (cluster.Step(Duration::Minutes(3))) {
   }
   return cluster.violation().has_value() ? cluster.violation()->invariant : "";
 }
@@ -315,6 +342,7 @@ const std::map<std::string_view, Break>& Saboteurs() {
       {"capacity", BreakCapacity},
       {"delivery", BreakDelivery},
       {"eligible-node", BreakEligibleNode},
+      {"gang-grace", BreakGangGrace},
       {"gang-start", BreakGangStart},
       {"host-ports", BreakHostPorts},
       {"idle", BreakIdle},

@@ -111,7 +111,13 @@ Rules RulesOf(const framework::SchedulerConfiguration& config,
     // Who fits may have to wait all the same, so as not to delay another.
     if (profile.backfill) rules.complete = false;
     rules.gangs = profile.gangs.has_value();
-    rules.searches = rules.gangs && profile.gangs->plugin->gang_args().search_evaluations > 0;
+    if (rules.gangs) {
+      const framework::GangArgs args = profile.gangs->plugin->gang_args();
+      rules.searches = args.search_evaluations > 0;
+      rules.evicts_incomplete = args.evict_incomplete;
+      rules.grace = args.grace;
+      rules.straggler_wait = args.straggler_wait;
+    }
     for (const auto& entry : profile.filters) {
       if (entry.filter) {
         Switch(profile.plugins[entry.index]->name(), rules);

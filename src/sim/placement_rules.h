@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/time.h"
 #include "framework/config.h"
 #include "framework/profile.h"
 #include "k8s/objects.h"
@@ -23,6 +24,8 @@ struct ProfileRules {
   bool volumes = false;                     // pods with volumes are not fully understood
   bool pods = false;                        // looks at other pods, which is not understood here
   bool gangs = false;                       // members of gangs wait for each other
+  bool evicts_incomplete = false;           // gangs, after this grace
+  Duration grace, straggler_wait;
   bool searches = false;                    // for ways to place them, not only the best places
   bool devices = false;                     // pods with claims of devices wait
   std::set<std::string> ignored_resources;  // of fit: names, and groups as "group/"

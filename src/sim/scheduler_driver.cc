@@ -81,7 +81,10 @@ SchedulerDriver::SchedulerDriver(Agenda& agenda, Time begin, Store& store, ApiSe
             Tell(gone ? engine::Event(engine::PodDeleted{pod->meta.uid})
                       : engine::Event(engine::PodUpserted{*pod}));
           },
-          [this] { Tell(engine::Listed{}); }),
+          [this] {
+            invariants_.OnListed();
+            Tell(engine::Listed{});
+          }),
       nodes_(
           agenda, store, timing,
           [this](const NodePtr& node, bool gone) {
