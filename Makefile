@@ -39,10 +39,11 @@ test: ## build everything and run every test: fuzz targets, the comparison with 
 
 CASES ?= 1000
 SEEDS ?= 10000
+LIVES ?= 10
 CLUSTERS ?= 5000
 
 .PHONY: test-random
-test-random: ## property tests with other cases every time, and many lives of gangs and clusters (CASES=1000 SEEDS=10000 CLUSTERS=5000, half an hour; SEEDS=300 CLUSTERS=300: minutes)
+test-random: ## property tests with other cases every time, and many lives of gangs and clusters (CASES=1000 SEEDS=10000 LIVES=10 CLUSTERS=5000, half an hour; SEEDS=300 LIVES=1 CLUSTERS=300: minutes)
 	@scripts/setup.sh build test
 	@scripts/build.sh release --tests all
 	@for folder in k8s client cluster framework plugins engine; do echo "== $$folder, $(CASES) cases"; \
@@ -52,6 +53,9 @@ test-random: ## property tests with other cases every time, and many lives of ga
 	  KNX_GANG_SEEDS=$(SEEDS) KNX_GANG_FIRST_SEED=$$first KNX_GANG_SEED_STEP=$$step \
 	    build/release/src/sim/sim_test --gtest_brief=1 --gtest_filter='GangSoak.NoG*' & all="$$all $$!"; done; \
 	  for one in $$all; do wait $$one || failed=1; done; exit $$failed
+	@echo "== gangs of all kinds for 7 days, $(LIVES) lives"
+	@KNX_GANG_LIFE_DAYS=7 KNX_GANG_LIVES=$(LIVES) KNX_GANG_FIRST_LIFE=$$(date +%s) \
+	  build/release/src/sim/sim_test --gtest_brief=1 --gtest_filter='GangWeek.One*'
 	@echo "== random clusters, $(CLUSTERS)"
 	@python3 -B tests/random/random_test.py bin/kubenexus --count $(CLUSTERS) --jobs $$(nproc) \
 	  --first $$(date +%s)000 --keep build/random
