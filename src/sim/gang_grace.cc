@@ -48,11 +48,10 @@ bool IsWhole(const Gang& gang, const Filled& filled) {
   if (filled.all + gang.finished < static_cast<std::size_t>(gang.minimum)) return false;
   // Who has done its work had been there for its role and its sub-group.
   if (gang.finished > 0) return true;
-  const bool roles =
-      std::all_of(gang.roles.begin(), gang.roles.end(), [&](const auto& entry) {
-        const auto found = filled.roles.find(entry.first);
-        return entry.second <= (found == filled.roles.end() ? 0 : found->second);
-      });
+  const bool roles = std::all_of(gang.roles.begin(), gang.roles.end(), [&](const auto& entry) {
+    const auto found = filled.roles.find(entry.first);
+    return entry.second <= (found == filled.roles.end() ? 0 : found->second);
+  });
   return roles && HasWholeSubGroups(gang, filled);
 }
 
@@ -63,10 +62,9 @@ bool KeepsPlaces(const engine::Engine& engine, GangId id, std::size_t missing) {
   const auto& all = engine.reservations().all();
   return std::any_of(all.begin(), all.end(), [&](const auto& entry) {
     const engine::Reservation& kept = entry.second;
-    const bool by_name =
-        !kept.made_for.valid() && !kept.group.empty() &&
-        kept.group == cluster::GroupOf(gang.source, gang.name) &&
-        kept.object.meta.namespace_ == state.words().Text(gang.namespace_);
+    const bool by_name = !kept.made_for.valid() && !kept.group.empty() &&
+                         kept.group == cluster::GroupOf(gang.source, gang.name) &&
+                         kept.object.meta.namespace_ == state.words().Text(gang.namespace_);
     return (kept.made_for == id || by_name) && kept.stage() == engine::ReservationStage::kHeld &&
            kept.places.size() >= missing;
   });
@@ -145,8 +143,8 @@ GangGrace::Count GangGrace::CountGang(const engine::Engine& engine, const ToldVi
   const auto minimum = static_cast<std::size_t>(gang.minimum);
   const std::size_t missing = minimum - std::min(minimum, count.filled);
   count.kept = count.driven && KeepsPlaces(engine, id, missing);
-  count.applies = count.ours && !foreign && gang.together() && !gang.awaits_object() &&
-                  placed.all > 0;
+  count.applies =
+      count.ours && !foreign && gang.together() && !gang.awaits_object() && placed.all > 0;
   return count;
 }
 

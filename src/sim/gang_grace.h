@@ -39,18 +39,18 @@ class GangGrace {
  private:
   // How a gang stands.
   struct Count {
-    bool applies = false;      // some have a place, and have to be enough or to go
-    bool ours = false;         // the profile of somebody places gangs as wholes
-    bool kept = false;         // a driver runs, and the places of its executors are kept
-    bool whole = false;        // with those on their way
-    bool whole_bound = false;  // without them
-    bool others = false;       // wait, and are held back by nothing but the gang
-    bool ask_more = false;     // some of those, than who has a place does
-    bool all_placed = false;   // nobody else of it is there, waiting or leaving
-    bool asked = false;        // some were, at the end of the grace
-    bool own_grace = false;    // its object says it
-    bool driven = false;       // a driver has a place
-    bool flying = false;       // some are on their way
+    bool applies = false;                // some have a place, and have to be enough or to go
+    bool ours = false;                   // the profile of somebody places gangs as wholes
+    bool kept = false;                   // a driver runs, and the places of its executors are kept
+    bool whole = false;                  // with those on their way
+    bool whole_bound = false;            // without them
+    bool others = false;                 // wait, and are held back by nothing but the gang
+    bool ask_more = false;               // some of those, than who has a place does
+    bool all_placed = false;             // nobody else of it is there, waiting or leaving
+    bool asked = false;                  // some were, at the end of the grace
+    bool own_grace = false;              // its object says it
+    bool driven = false;                 // a driver has a place
+    bool flying = false;                 // some are on their way
     std::size_t placed = 0, filled = 0;  // the latter with those who are done
     Duration grace, straggler_wait;
     Time started = kNever, last_made;  // the first that has a place, the last that waits
@@ -59,16 +59,16 @@ class GangGrace {
   // What is known of a gang from one look to the next.
   struct Known {
     cluster::GangKey key = {};
-    std::uint64_t version = 0;       // of the gang
-    bool at_rest = false;            // nothing but a change of the gang makes a difference
-    bool whole = false, kept = false;  // as counted then
-    std::size_t enough = 0;          // had a place or were done, while that was enough
-    std::size_t were_enough = 0;     // so many, until more was asked for; 0: they were not
+    std::uint64_t version = 0;          // of the gang
+    bool at_rest = false;               // nothing but a change of the gang makes a difference
+    bool whole = false, kept = false;   // as counted then
+    std::size_t enough = 0;             // had a place or were done, while that was enough
+    std::size_t were_enough = 0;        // so many, until more was asked for; 0: they were not
     cluster::GangDemand kept_for = {};  // what was asked for while places were kept
-    bool found_alone = false;        // by a scheduler that came, for longer than the grace
-    std::optional<Time> since = {};  // too few have a place
-    Duration grace = {};             // as it was then
-    Time not_before = {};            // nobody has to go
+    bool found_alone = false;           // by a scheduler that came, for longer than the grace
+    std::optional<Time> since = {};     // too few have a place
+    Duration grace = {};                // as it was then
+    Time not_before = {};               // nobody has to go
   };
   [[nodiscard]] Count CountGang(const engine::Engine& engine, const ToldView& told,
                                 const Rules& rules, cluster::GangId id) const;

@@ -288,8 +288,8 @@ class GangLife {
   int refusals_;
   std::map<std::string, Gang> gangs_;
   std::map<std::string, Duration> half_since_;
-  std::set<std::string> halves_;  // that were seen
-  std::size_t refused_ = 0;       // bindings, at most
+  std::set<std::string> halves_;          // that were seen
+  std::size_t refused_ = 0;               // bindings, at most
   std::map<std::string, int> most_seen_;  // pods, by gang
   std::set<std::string> placed_;          // pods that ever had a place
   Duration next_look_, moved_;

@@ -283,9 +283,8 @@ class GangWeek {
     if (is_new) ++halves_;
     // All may have gone at the end of the grace and others have started, between two looks.
     const std::set<std::string>& before = half->second.who_ran;
-    const bool some_stayed = std::any_of(before.begin(), before.end(), [&](const auto& key) {
-      return count.who_run.contains(key);
-    });
+    const bool some_stayed = std::any_of(
+        before.begin(), before.end(), [&](const auto& key) { return count.who_run.contains(key); });
     if (!some_stayed) half->second = now;
     const bool driven = sizes_[name].kind == GangKind::kDriven;
     const Duration longest = driven ? kLongestDrive + kLongestHalf : kLongestHalf;

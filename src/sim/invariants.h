@@ -132,7 +132,7 @@ class Invariants : public StoreListener {
   std::set<std::string> together_;                         // of those, members of gangs
   std::set<std::pair<std::string, std::string>> planned_;  // uids of victim and preemptor
   GangGrace grace_;
-  std::set<std::string> evicted_;                          // uids of those asked to go
+  std::set<std::string> evicted_;  // uids of those asked to go
   std::int64_t steps_ = 0, full_checks_ = 0, steps_now_ = 0, last_full_check_ = 0;
   std::map<std::string, std::int64_t> rounds_;  // what happened at this instant, in words
   Time last_step_;

@@ -21,10 +21,10 @@ namespace knx::sim {
 struct ProfileRules {
   bool node_name = false, unschedulable = false, taints = false, affinity = false;
   bool ports = false, fit = false, features = false;
-  bool volumes = false;                     // pods with volumes are not fully understood
-  bool pods = false;                        // looks at other pods, which is not understood here
-  bool gangs = false;                       // members of gangs wait for each other
-  bool evicts_incomplete = false;           // gangs, after this grace
+  bool volumes = false;            // pods with volumes are not fully understood
+  bool pods = false;               // looks at other pods, which is not understood here
+  bool gangs = false;              // members of gangs wait for each other
+  bool evicts_incomplete = false;  // gangs, after this grace
   Duration grace, straggler_wait;
   bool searches = false;                    // for ways to place them, not only the best places
   bool devices = false;                     // pods with claims of devices wait
