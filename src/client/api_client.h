@@ -20,6 +20,13 @@
 
 namespace knx::client {
 
+// What a server is given at most for a call that changes something. An API server gives a webhook
+// ten seconds, unless its owner says otherwise, and goes on without one that may be left out: it
+// must come to that before it gives up on what was written.
+constexpr Duration kLongestWrite = Duration::Seconds(12);
+// So long after one was sent nothing more comes of it: with the time that bytes need to get there.
+constexpr Duration kWritesAreOver = kLongestWrite + Duration::Seconds(3);
+
 struct Response {
   int status = 0;
   net::Headers headers;

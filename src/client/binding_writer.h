@@ -22,7 +22,7 @@ namespace knx::client {
 struct BindingPatience {
   // So long after its answer was lost, the server does nothing more about a binding: longer than it
   // is given for one (ApiClient::Options::server_timeout).
-  Duration given_up_after = Duration::Seconds(15);
+  Duration given_up_after = kWritesAreOver;
   // Between two looks at a pod, doubled each time.
   Duration first_pause = Duration::Milliseconds(100), longest_pause = Duration::Seconds(5);
 };

@@ -19,8 +19,7 @@ namespace knx::cmd {
 namespace {
 
 constexpr Duration kBetweenLooks = Duration::Milliseconds(10);
-// At the end, and before another configuration: for the answers to what was sent.
-constexpr Duration kWaitForAnswers = Duration::Seconds(10);
+// Together with the wait for answers less than the 30 seconds that a pod has to end.
 constexpr Duration kWaitForRelease = Duration::Seconds(10);
 constexpr Duration kWaitForPages = Duration::Seconds(2);
 constexpr Duration kLookAtFile = Duration::Seconds(1);
@@ -262,13 +261,20 @@ void Daemon::OnSignal(int signal) {
   if (incarnation_ == nullptr) return End(kExitOk);
   parts_.log.Info(0, "Asked to end", {{"unanswered", incarnation_->unanswered()}});
   incarnation_->scheduler->Drain();
-  WhenAnswered(net::EventLoop::Now() + kWaitForAnswers, [this] { EndWhenAnswered(); });
+  WhenAnswered(net::EventLoop::Now() + parts_.wait_for_answers, [this] { EndWhenAnswered(); });
 }
 
 void Daemon::EndWhenAnswered() {
   if (parts_.options.shadow) (void)WriteOut(shadow_report_.ToText());
   if (lease_ == nullptr) return End(kExitOk);
+  const std::size_t outstanding = incarnation_->scheduler->outstanding();
   incarnation_->api.StopSending();
+  // Whoever leads next is to find done whatever the server does of it.
+  if (outstanding > 0) {
+    parts_.log.Info(0, "Leaves the lease to run out, as it is not known what became of all writes",
+                    {{"unanswered", outstanding}});
+    return End(kExitOk);
+  }
   parts_.loop.After(kWaitForRelease, [this] { End(kExitOk); });
   lease_->Release([this] { End(kExitOk); });
 }
@@ -311,11 +317,24 @@ void Daemon::OnFileChanged(const std::string& text) {
   const bool waits_already = std::exchange(next_, *std::move(read)).has_value();
   if (waits_already || incarnation_ == nullptr) return;
   incarnation_->scheduler->Drain();
-  WhenAnswered(net::EventLoop::Now() + kWaitForAnswers, [this] { TakeNext(); });
+  WhenAnswered(net::EventLoop::Now() + parts_.wait_for_answers, [this] { TakeNextWhenCertain(); });
 }
 
 void Daemon::OnBadFile(const Error& error) {
   parts_.log.Error("The changed configuration is not taken over", {{"err", error.ToString()}});
+}
+
+// What is bound after everything was told to the next scheduler has taken room that it has given
+// away. Events take none.
+void Daemon::TakeNextWhenCertain(bool said) {
+  if (ending_ || ended_) return;
+  const std::size_t outstanding = incarnation_->scheduler->outstanding();
+  if (outstanding == 0) return TakeNext();
+  if (!said) {
+    parts_.log.Info(0, "Waits with the changed configuration for answers to what was written",
+                    {{"unanswered", outstanding}});
+  }
+  parts_.loop.After(kBetweenLooks, [this] { TakeNextWhenCertain(true); });
 }
 
 void Daemon::TakeNext() {

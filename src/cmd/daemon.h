@@ -35,6 +35,8 @@ class Daemon {
     const DaemonOptions& options;
     DaemonSignals& signals;
     const client::PluginWait& plugin_wait;
+    // At the end, and before another configuration: for the answers to what was sent.
+    Duration wait_for_answers = client::kWritesAreOver;
   };
   // `text`: of the configuration file, to see when it changes.
   Daemon(const Parts& parts, DaemonConfiguration configuration, std::string text,
@@ -86,6 +88,7 @@ class Daemon {
 
   void OnFileChanged(const std::string& text);
   void OnBadFile(const Error& error);
+  void TakeNextWhenCertain(bool said = false);
   void TakeNext();
 
   Parts parts_;

@@ -27,10 +27,6 @@
 namespace knx::cmd {
 namespace {
 
-// An API server gives a webhook ten seconds, unless its owner says otherwise, and goes on without
-// one that may be left out. It must come to that before it gives up on what was written.
-constexpr Duration kServerTimeout = Duration::Seconds(12);
-
 Result<observe::Log> MakeLog(const LoggingOptions& options) {
   observe::Log::Options made{
       .verbosity = options.verbosity,
@@ -96,7 +92,7 @@ Result<int> RunUntilItEnds(Given given, observe::Log& log, DaemonSignals& signal
   // An API server ends the beginning of a watch with a bookmark that may take seconds to come.
   reach.lists_by_pages = !options.feature_gates.Enabled("WatchListClient");
   // The server is not to go on with what we have given up. Leaders have less time.
-  reach.server_timeout = [] { return kServerTimeout; };
+  reach.server_timeout = [] { return client::kLongestWrite; };
   observe::SchedulerMetrics metrics;
   live::AddProcessMetrics(metrics.registry());
   metrics.SetBuild(KNX_VERSION);
