@@ -32,30 +32,25 @@ constexpr std::size_t kManyCalls = 64;
 constexpr std::string_view kMayNotSend = "this process may not write any more";
 constexpr int kStatusUnauthorized = 401, kStatusForbidden = 403, kStatusNotFound = 404,
               kStatusConflict = 409, kStatusTooMany = 429, kStatusServerError = 500;
-// An answer that is longer is no answer to anything that we ask.
-constexpr std::size_t kLongestAnswer = std::size_t{64} << 20;
-
 class WholeAnswer final : public net::ResponseSink {
  public:
+  struct Limit {
+    std::size_t bytes;
+    std::function<void()> exceeded;  // what comes of it is of no use, and is not to be sent
+  };
   using Done = std::function<void(Result<Response>, bool unsent)>;
-  explicit WholeAnswer(Done done) : done_(std::move(done)) {}
+  WholeAnswer(Limit limit, Done done) : limit_(std::move(limit)), done_(std::move(done)) {}
 
   void OnHead(int status, const net::Headers& headers) override {
     response_.status = status;
     response_.headers = headers;
   }
   void OnData(std::string_view bytes) override {
-    too_long_ = too_long_ || response_.body.size() + bytes.size() > kLongestAnswer;
-    if (too_long_) {
-      response_.body = std::string();
-    } else {
-      response_.body += bytes;
-    }
+    if (response_.body.size() + bytes.size() > limit_.bytes) return limit_.exceeded();
+    response_.body += bytes;
   }
   void OnDone(const Status& outcome, bool unsent) override {
-    if (outcome.ok() && too_long_) {
-      done_(InvalidError(fmt::format("an answer of more than {} bytes", kLongestAnswer)), false);
-    } else if (outcome.ok()) {
+    if (outcome.ok()) {
       done_(std::move(response_), false);
     } else {
       done_(outcome.error(), unsent);
@@ -63,9 +58,9 @@ class WholeAnswer final : public net::ResponseSink {
   }
 
  private:
+  Limit limit_;
   Done done_;
   Response response_;
-  bool too_long_ = false;
 };
 
 // Whether the server may have acted upon what was answered like this.
@@ -148,6 +143,7 @@ struct ApiClient::Attempt {
   bool refused = false;          // with those before
   int credential_waits = 0;
   bool may_be_done = false;  // by one that was sent
+  net::HttpClient::RequestId request = 0;
 };
 
 // Notices that a watch is not let in.
@@ -318,10 +314,27 @@ void ApiClient::Send(const std::shared_ptr<Attempt>& attempt) {
   request.wanted = call.wanted;
   // Who may not write may still look, so that goes another way.
   net::HttpClient& way = Reads(call) ? watches_ : *writes_;
-  way.Send(std::move(request),
-           std::make_unique<WholeAnswer>([this, attempt](Result<Response> response, bool unsent) {
-             OnAnswer(attempt, std::move(response), unsent);
-           }));
+  WholeAnswer::Limit limit{options_.longest_answer, [this, &way, attempt] {
+                             way.Cancel(attempt->request);
+                             OnTooLong(attempt);
+                           }};
+  attempt->request =
+      way.Send(std::move(request),
+               std::make_unique<WholeAnswer>(
+                   std::move(limit), [this, attempt](Result<Response> response, bool unsent) {
+                     OnAnswer(attempt, std::move(response), unsent);
+                   }));
+}
+
+void ApiClient::OnTooLong(const std::shared_ptr<Attempt>& attempt) {
+  const Call& call = attempt->call;
+  answer_too_long_ = true;
+  OnAnswer(
+      attempt,
+      InvalidError(fmt::format("{} {}: an answer of more than {} bytes", call.method,
+                               call.path.substr(0, call.path.find('?')), options_.longest_answer)),
+      false);
+  answer_too_long_ = false;
 }
 
 void ApiClient::OnAnswer(const std::shared_ptr<Attempt>& attempt, Result<Response> response,

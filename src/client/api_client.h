@@ -82,6 +82,9 @@ class ApiClient {
     std::function<void(std::string_view method, int status)> answered = {};
     // What is there is read as a list by pages rather than from the beginning of a watch.
     bool lists_by_pages = false;
+    // What is longer is not read to its end: nothing that we ask has such an answer, but a page of
+    // a list of large objects.
+    std::size_t longest_answer = std::size_t{64} << 20;
   };
   ApiClient(net::EventLoop& loop, Options options);
   ~ApiClient();
@@ -128,6 +131,9 @@ class ApiClient {
   // taken, failed on the server's side, or got no answer after it was sent. Not those that were
   // refused, or put off (429).
   [[nodiscard]] bool may_be_done() const { return may_be_done_; }
+  // Whether the call that ends now does so because its answer is longer than longest_answer.
+  [[nodiscard]] bool answer_too_long() const { return answer_too_long_; }
+  [[nodiscard]] std::size_t longest_answer() const { return options_.longest_answer; }
   // Whether the server tells everything that is there only by lists, not at the begin of a watch:
   // found out by one who watches, known to all then.
   [[nodiscard]] bool lists_by_pages() const { return options_.lists_by_pages; }
@@ -165,6 +171,7 @@ class ApiClient {
   // What tells the server how long it may take.
   [[nodiscard]] std::string EndOf(const std::string& path) const;
   void OnAnswer(const std::shared_ptr<Attempt>& attempt, Result<Response> response, bool unsent);
+  void OnTooLong(const std::shared_ptr<Attempt>& attempt);
   void OnForbidden(const Call& call, const Response& response);
   // False: there are no other credentials to be had.
   bool SendWithOthers(const std::shared_ptr<Attempt>& attempt);
@@ -180,7 +187,7 @@ class ApiClient {
   RateLimit urgent_limit_, patient_limit_;
   TroubleLog troubles_;
   std::string not_sent_because_;
-  bool may_be_done_ = false;
+  bool may_be_done_ = false, answer_too_long_ = false;
   std::size_t urgent_calls_ = 0, patient_calls_ = 0, put_off_ = 0;
   bool busy_ = false;  // with many calls
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

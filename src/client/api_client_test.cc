@@ -235,10 +235,21 @@ TEST_F(ApiClientTest, ACallThatFindsNoRoomWithinItsTimeIsNotTriedAgain) {
 }
 
 TEST_F(ApiClientTest, AnAnswerThatIsTooLongIsNone) {
-  server_.NextAnswer(200, std::string((std::size_t{64} << 20) + 1, 'x'));
-  const Status got = Call();
+  ApiClient::Options options = Reach();
+  options.longest_answer = 1000;
+  api_ = std::make_unique<ApiClient>(loop_, options);
+  server_.NextAnswer(200, std::string(1000, 'x'));
+  EXPECT_TRUE(Call().ok());
+  // The rest of it is not waited for.
+  server_.Next([](ApiServer& server, const ApiServer::Asked& asked) {
+    server.http().Begin(asked, 200);
+    server.http().Write(asked, std::string(1001, 'x'));
+  });
+  const Status got = Call({.path = "/list?limit=9"});
   ASSERT_FALSE(got.ok());
-  EXPECT_EQ(got.error().message, "an answer of more than 67108864 bytes");
+  EXPECT_EQ(got.error().message, "GET /list: an answer of more than 1000 bytes");
+  server_.NextAnswer(200, "x");
+  EXPECT_TRUE(Call().ok());
 }
 
 TEST_F(ApiClientTest, NamesNoRuleWhereNoneIsMissingOrAnotherDoesIt) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "k8s/read_proto.h"
@@ -12,6 +13,9 @@ namespace {
 // As many objects as a cluster may have of one kind, from a server that sends a tenth of what it is
 // asked for.
 constexpr int kMostPages = k8s::kMaxListItems / 100;
+
+// Of what a page may be: twice as many objects leave room then, unless they differ a lot.
+constexpr double kRoomForMore = 0.25;
 
 }  // namespace
 
@@ -34,6 +38,16 @@ Status PageCount::Ask(const std::string& continue_token) {
   }
   token_ = continue_token;
   return Ok();
+}
+
+bool PageSize::Halve() {
+  if (now_ == 1) return false;
+  now_ /= 2;
+  return true;
+}
+
+void PageSize::Took(double part_of_limits) {
+  if (part_of_limits < kRoomForMore) now_ = std::min(now_ * 2, kMost);
 }
 
 }  // namespace knx::client

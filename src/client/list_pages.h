@@ -26,4 +26,19 @@ class PageCount {
   int pages_ = 0;
 };
 
+// How many objects a page is asked for: fewer where it is too long for us, or takes too long, and
+// more again where there is room.
+class PageSize {
+ public:
+  [[nodiscard]] int now() const { return now_; }
+  // False: fewer cannot be asked for.
+  bool Halve();
+  // Of a page that came: for which part of what it may be and take it was and took.
+  void Took(double part_of_limits);
+
+ private:
+  static constexpr int kMost = 1000;
+  int now_ = kMost;
+};
+
 }  // namespace knx::client

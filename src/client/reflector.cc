@@ -19,8 +19,6 @@ namespace {
 
 constexpr int kOk = 200, kBadRequest = 400, kForbidden = 403, kMissing = 404, kGone = 410,
               kUnprocessable = 422;
-constexpr int kObjectsInAPage = 1000;
-constexpr Duration kPageTimeout = Duration::Seconds(60);
 constexpr Duration kSayAgainAfter = Duration::Minutes(5);
 // Of objects that cannot be read; with more of them, some are told of again.
 constexpr std::size_t kMostRefusals = 1000;
@@ -282,57 +280,6 @@ void Reflector::Say(const Error& error) {
   said_ = error.message;
   said_at_ = now;
   callbacks_.trouble(collection_.path, error);
-}
-
-// ---- lists ----
-
-void Reflector::AskPage(const std::string& continue_token) {
-  if (const Status more = pages_.Ask(continue_token); !more.ok()) return OnBadList(more.error());
-  std::string path = fmt::format("{}?limit={}{}", collection_.path, kObjectsInAPage, Selection());
-  if (!continue_token.empty()) path += "&continue=" + UrlEscaped(continue_token);
-  api_.Send({.path = std::move(path),
-             .timeout = kPageTimeout,
-             .accept = collection_.json ? "application/json"
-                                        : "application/vnd.kubernetes.protobuf,application/json",
-             .attempts = 1},
-            ApiClient::Done([this, alive = alive_, round = round_](Result<Response> page) {
-              if (*alive && round == round_) OnPage(std::move(page));
-            }));
-}
-
-void Reflector::OnPage(Result<Response> response) {
-  if (!response.ok()) return OnEnd(response.error(), 0, "");
-  if (!response->ok()) return OnEnd(Ok(), response->status, response->body);
-  const std::string next = NextPage(*response);
-  if (next.empty()) return TakePage(*response, false);
-  const std::uint64_t round = round_;
-  AskPage(next);
-  // After the question has left.
-  loop_.Post([this, alive = alive_, round, page = *std::move(response)] {
-    if (*alive && round == round_) TakePage(page, true);
-  });
-}
-
-void Reflector::OnBadList(const Error& error) {
-  Say(error);
-  ++round_;  // what was asked for meanwhile is of no use
-  OnEnd(Ok(), kOk, "");
-}
-
-void Reflector::TakePage(const Response& page, bool next_is_asked_for) {
-  auto list = IsJson(page.headers) ? ReadJsonList(page.body) : k8s::ReadProtoList(page.body);
-  if (!list.ok() || list->resource_version.empty()) {
-    return OnBadList(list.ok() ? InvalidError("a list without a resource version") : list.error());
-  }
-  for (k8s::ReceivedObject& object : list->items) {
-    Take(k8s::ChangeType::kAdded, std::move(object));
-  }
-  if (next_is_asked_for) return;
-  if (!list->continue_token.empty()) return AskPage(list->continue_token);
-  api_.troubles().ServerWorks();
-  version_ = list->resource_version;
-  OnInitialEnd();
-  OpenWatch();
 }
 
 // ---- events ----

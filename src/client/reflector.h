@@ -40,6 +40,7 @@ struct ReflectorTiming {
   Duration first_pause = Duration::Milliseconds(200), longest_pause = Duration::Seconds(30);
   // Streams that end sooner are not opened again at once.
   Duration long_enough = Duration::Seconds(1);
+  Duration page_timeout = Duration::Seconds(60);
   Duration look_for_optional = Duration::Seconds(30);
   // Without another object while everything is told: who is silent for longer never says that this
   // was everything.
@@ -94,7 +95,9 @@ class Reflector {
   void OnBadList(const Error& error);
   bool Reach(const std::string& version);
   void AskPage(const std::string& continue_token);
-  void OnPage(Result<Response> response);
+  void SendForPage(const std::string& continue_token);
+  void OnNoPage(const std::string& continue_token, const Error& error, Duration took);
+  void OnPage(Response response);
   void TakePage(const Response& page, bool next_is_asked_for);
   void OnLetIn();
   void OnFrame(std::string_view frame, bool json);
@@ -127,6 +130,7 @@ class Reflector {
   std::string version_;  // empty: everything must be told
   std::string latest_;   // of all since everything was told
   PageCount pages_;
+  PageSize page_size_;
   bool synced_ = false;
   bool located_;  // it is known where the kind is, or that it is nowhere
   bool telling_all_ = false;

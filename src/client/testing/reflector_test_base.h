@@ -24,7 +24,8 @@ class ReflectorTest : public ::testing::Test {
     api_ = std::make_unique<ApiClient>(
         loop_,
         ApiClient::Options{.endpoint = server_.endpoint(),
-                           .log = [this](std::string_view line) { said_.emplace_back(line); }});
+                           .log = [this](std::string_view line) { said_.emplace_back(line); },
+                           .longest_answer = longest_answer_});
     reflector_ = MakeReflector("/api/v1/nodes", optional);
   }
   std::unique_ptr<Reflector> MakeReflector(const std::string& path, bool optional) {
@@ -44,6 +45,7 @@ class ReflectorTest : public ::testing::Test {
         ReflectorTiming{.first_pause = Duration::Milliseconds(10),
                         .longest_pause = Duration::Milliseconds(500),
                         .long_enough = Duration::Milliseconds(30),
+                        .page_timeout = page_timeout_,
                         .look_for_optional = Duration::Milliseconds(50),
                         .longest_silence = Duration::Milliseconds(200)});
     if (optional) made->MoveTo(path);
@@ -67,6 +69,8 @@ class ReflectorTest : public ::testing::Test {
   std::vector<std::string> told_, said_, troubles_;
   std::string opened_;  // for all that is there: a; for what is new: n
   int failures_ = 0;
+  std::size_t longest_answer_ = 1'000'000;
+  Duration page_timeout_ = Duration::Seconds(60);
   std::function<bool(const k8s::Object&)> left_out_;
   std::function<void(const k8s::RefusedObject&, bool news)> refused_;
   std::unique_ptr<ApiClient> api_;
