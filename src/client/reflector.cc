@@ -408,7 +408,11 @@ void Reflector::LeaveOut(const std::string& key) {
 }
 
 void Reflector::OnDeleted(const k8s::Object& object) {
-  if (known_.erase(KeyOf(object)) > 0) callbacks_.gone(object);
+  const auto known = known_.find(KeyOf(object));
+  // That another one has the name by now may be told first.
+  if (known == known_.end() || known->second.uid != MetaOf(object).uid) return;
+  known_.erase(known);
+  callbacks_.gone(object);
 }
 
 void Reflector::Forget(const std::string& key, const Known& known) {

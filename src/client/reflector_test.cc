@@ -136,6 +136,14 @@ TEST_F(ReflectorTest, TellsEverythingAnewWhenTheServerHasForgotten) {
   }
 }
 
+TEST_F(ReflectorTest, TheEndOfOneIsNotTheEndOfAnotherOfItsName) {
+  server_.NextWatch(NodeEvent("ADDED", {"a", "1", "5"}) + BookmarkEvent("9", true) +
+                    NodeEvent("ADDED", {"a", "2", "10"}) + NodeEvent("DELETED", {"a", "1", "11"}) +
+                    NodeEvent("DELETED", {"a", "2", "12"}));
+  Follow();
+  EXPECT_THAT(Told(5), ElementsAre("+a:1", "synced", "-a:1", "+a:2", "-a:2"));
+}
+
 TEST_F(ReflectorTest, LeavesOutWhatCannotBeReadWithOneWarningAndACount) {
   server_.NextWatch(NodeEvent("ADDED", {"bad", "1", "5", "", true}) +
                     NodeEvent("ADDED", {"worse", "2", "6", "", true}) +
