@@ -22,8 +22,8 @@ constexpr int kOk = 200, kBadRequest = 400, kForbidden = 403, kMissing = 404, kG
 constexpr Duration kSayAgainAfter = Duration::Minutes(5);
 // Of objects that cannot be read; with more of them, some are told of again.
 constexpr std::size_t kMostRefusals = 1000;
-// One may be by chance, such as a server that is about to end.
-constexpr int kEarlyEndsToSay = 3;
+// In a row. One may be by chance, such as a server that is about to end.
+constexpr int kEarlyEndsToSay = 3, kForgottenToSay = 3;
 
 std::string KeyOf(const k8s::Object& object) {
   const k8s::ObjectMeta& meta = MetaOf(object);
@@ -133,7 +133,7 @@ void Reflector::Open() {
 }
 
 void Reflector::Begin() {
-  let_in_ = ending_ = brought_news_ = false;
+  let_in_ = ending_ = brought_news_ = forgotten_ = false;
   opened_ = net::EventLoop::Now();
 }
 
@@ -182,8 +182,13 @@ void Reflector::MoveTo(const std::string& path) {
 }
 
 void Reflector::OpenLater() {
-  const bool good = let_in_ && net::EventLoop::Now() - opened_ >= timing_.long_enough;
+  const Duration lived = net::EventLoop::Now() - opened_;
+  // To tell everything anew is work for the server: who forgets every few seconds gets no more than
+  // a little of it.
+  const bool good = let_in_ && (forgotten_ ? brought_news_ || lived >= timing_.longest_pause
+                                           : lived >= timing_.long_enough);
   if (good) backoff_.Reset();
+  if (good && !forgotten_) forgotten_in_a_row_ = 0;
   retry_ = loop_.After(backoff_.Next(), [this] {
     retry_ = {};
     Open();
@@ -211,7 +216,7 @@ void Reflector::OnWatchEnd(const Status& outcome, int status, const std::string&
   // A server ends the watches of those that it cannot tell things as fast as they happen. What was
   // told before is no news: who tells it again and again is not followed at once.
   if (by_server && brought_news_ && !telling_all_) {
-    early_ends_ = 0;
+    early_ends_ = forgotten_in_a_row_ = 0;
     backoff_.Reset();
     stream_ = 0;
     return Open();
@@ -238,6 +243,7 @@ void Reflector::OnEnd(const Status& outcome, int status, const std::string& refu
       telling_all_ && !paging_ && (status == kBadRequest || status == kUnprocessable);
   // Where not everything was told, what comes next begins at the beginning.
   if (telling_all_ || status == kGone) version_.clear();
+  if (status == kGone) OnForgotten();
   if (no_streaming) {
     api_.set_lists_by_pages();
     return Open();
@@ -267,6 +273,18 @@ void Reflector::OnMissing() {
     retry_ = {};
     Open();
   });
+}
+
+// Once is nothing: where nothing happened for a while, or the server was away.
+void Reflector::OnForgotten() {
+  forgotten_ = true;
+  if (net::EventLoop::Now() - opened_ >= timing_.longest_pause) forgotten_in_a_row_ = 0;
+  if (++forgotten_in_a_row_ < kForgottenToSay) return CountFailure();
+  Say({ErrorKind::kUnavailable,
+       fmt::format("the server has forgotten what it told us last, {} times in a row, so that "
+                   "everything is told anew each time, and changes are noticed late",
+                   kForgottenToSay),
+       {}});
 }
 
 void Reflector::CountFailure() {
@@ -309,9 +327,10 @@ void Reflector::OnUndecodable(const Error& error) {
 }
 
 void Reflector::OnEvent(const k8s::ApiStatus& status) {
-  const bool forgotten = status.code == kGone || IsFromTheFuture(status.message);
-  if (forgotten) version_.clear();
-  if (status.code != kGone) {
+  if (status.code == kGone || IsFromTheFuture(status.message)) version_.clear();
+  if (status.code == kGone) {
+    OnForgotten();
+  } else {
     Say({ErrorKind::kUnavailable,
          status.message.empty()
              ? fmt::format("the server ends the watch: {} {}", status.code, status.reason)

@@ -118,6 +118,7 @@ class Reflector {
   void OnWatchEnd(const Status& outcome, int status, const std::string& refusal);
   void OnEnd(const Status& outcome, int status, const std::string& refusal);
   void OnMissing();
+  void OnForgotten();
   void OpenLater();
   void CountFailure();
   void Say(const Error& error);
@@ -152,7 +153,9 @@ class Reflector {
   bool let_in_ = false;        // the server has answered that the watch begins
   bool ending_ = false;        // we end the watch ourselves
   bool brought_news_ = false;  // the watch that is open, after everything was told
+  bool forgotten_ = false;     // by the server: from where we want to go on
   int early_ends_ = 0;         // of watches, by the server, in a row
+  int forgotten_in_a_row_ = 0;
   Time opened_;
   std::uint64_t undecodable_ = 0;
   std::string said_;  // and when

@@ -157,6 +157,37 @@ TEST_F(ReflectorEndsTest, AServerThatAlwaysForgetsIsNotStormedEither) {
   Follow();
   RunFor(loop_, Duration::Seconds(1));
   EXPECT_LE(server_.asked().size(), 10U);
+  EXPECT_THAT(troubles_, ElementsAre(HasSubstr("the server has forgotten what it told us last, 3 "
+                                               "times in a row")));
+}
+
+TEST_F(ReflectorEndsTest, AServerThatForgetsSoonAgainAndAgainIsAskedLessAndLess) {
+  server_.Otherwise([this](ApiServer& server, const ApiServer::Asked& asked) {
+    server.http().Begin(asked, 200, {{"content-type", ApiServer::kProtobufWatch}});
+    server.http().Write(asked, BookmarkEvent("9", true));
+    // Long enough for a watch that just ends.
+    loop_.After(Duration::Milliseconds(40), [&server, asked] {
+      server.http().Write(asked, ErrorEvent(410, "Expired", "too old resource version"));
+    });
+  });
+  Follow();
+  RunFor(loop_, Duration::Seconds(1));
+  EXPECT_LE(server_.asked().size(), 8U);
+  EXPECT_GE(failures_, 3);
+  EXPECT_THAT(troubles_, ElementsAre(HasSubstr("the server has forgotten")));
+}
+
+TEST_F(ReflectorEndsTest, WhatIsForgottenOnceIsToldAnewAtOnce) {
+  server_.NextWatch(BookmarkEvent("9", true));
+  Follow();
+  Told(1);
+  server_.Push(ErrorEvent(410, "Expired", "too old resource version"));
+  server_.NextWatch(BookmarkEvent("19", true));
+  const Time before = net::EventLoop::Now();
+  Told(1);
+  EXPECT_LE(net::EventLoop::Now() - before, Duration::Milliseconds(100));
+  EXPECT_EQ(opened_, "aa");
+  EXPECT_EQ(failures_, 1);
   EXPECT_THAT(troubles_, IsEmpty());
 }
 
