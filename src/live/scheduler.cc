@@ -18,8 +18,10 @@ using observe::ApiCall;
 
 namespace {
 
-// Decisions between two looks at what else has happened.
+// Decisions between two looks at what else has happened, and for how long at most, but for the last
+// of them: there are pods that take long, and the lease is not renewed meanwhile.
 constexpr int kDecisionsAtOnce = 64;
+constexpr Duration kLongestSlice = Duration::Milliseconds(10);
 // With so many writes on their way, deciding waits: the server is the slower one, and what is
 // decided late is decided with newer news.
 constexpr std::size_t kEnoughWrites = 2000;
@@ -199,6 +201,7 @@ void Scheduler::PlanSlice() {
 
 void Scheduler::Slice() {
   slice_planned_ = false;
+  const Time end = clock_.now() + kLongestSlice;
   for (int i = 0; i < kDecisionsAtOnce; ++i) {
     // An answer to one of them brings us back here.
     if (api_.urgent_calls() >= kEnoughWrites || draining_) return;
@@ -206,6 +209,7 @@ void Scheduler::Slice() {
       return;
     }
     const Time now = clock_.now();
+    if (now >= end) break;
     const bool decided = engine_.ScheduleOne(now);
     if (decided) narrator_.Decided(now);
     AfterCall();
@@ -259,10 +263,9 @@ void Scheduler::CarryOut(engine::ActionId id, const engine::BindPod& bind) {
 }
 
 void Scheduler::CarryOut(engine::ActionId id, const engine::PatchPodStatus& patch) {
-  const client::PodCondition condition{std::string(k8s::names::kPodScheduled), patch.status,
-                                       patch.reason,
-                                       Shortened(patch.message, client::kLongestConditionMessage),
-                                       patch.observed_generation};
+  const client::PodCondition condition{
+      std::string(k8s::names::kPodScheduled), patch.status, patch.reason,
+      Shortened(patch.message, client::kLongestConditionMessage), patch.observed_generation};
   pods_.PatchStatus(
       NameOf(patch.pod), condition, patch.nominated_node, SteadyClock::Wall(),
       narrator_.Timed(ApiCall::kStatusPatch, [this, id, pod = patch.pod](const Status& outcome) {

@@ -7,8 +7,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <memory>
+#include <thread>
+#include <utility>
 
 #include "client/condition_json.h"
 #include "client/testing/api_server.h"
@@ -37,14 +40,31 @@ std::string NodeJson(std::string_view name = "n") {
       name, name);
 }
 
-std::string PodJson(std::string_view on_node = "",
-                    std::string_view scheduler = "default-scheduler") {
+std::string PodJson(std::string_view on_node = "", std::string_view scheduler = "default-scheduler",
+                    std::string_view name = "p", std::string_view uid = "pod") {
   return fmt::format(
-      R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"namespace":"ns","name":"p","uid":"pod",
+      R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"namespace":"ns","name":"{}","uid":"{}",
            "resourceVersion":"1"}},"spec":{{"schedulerName":"{}","nodeName":"{}",
            "containers":[{{"name":"c","image":"i","resources":{{"requests":{{"cpu":"1"}}}}}}]}}}})",
-      scheduler, on_node);
+      name, uid, scheduler, on_node);
 }
+
+// A pod takes it five milliseconds.
+class Slow final : public framework::Plugin, public framework::ReservePlugin {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "Slow"; }
+  [[nodiscard]] framework::Outcome Reserve(const framework::PodView&, cluster::NodeRow,
+                                           cluster::State&) const override {
+    ++decisions_;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return {};
+  }
+  void Unreserve(const framework::PodView&, cluster::NodeRow, cluster::State&) const override {}
+  [[nodiscard]] int decisions() const { return decisions_; }
+
+ private:
+  mutable int decisions_ = 0;
+};
 
 class SchedulerTest : public ::testing::Test {
  protected:
@@ -140,6 +160,27 @@ TEST_F(SchedulerTest, ABindingInDoubtIsOutstanding) {
   EXPECT_EQ(scheduler_->outstanding(), 1u) << "the server may still do it";
   pod_ = PodJson("n");
   EXPECT_TRUE(RunUntil(loop_, [this] { return scheduler_->outstanding() == 0; }));
+}
+
+// Renewals of the lease are among what waits for them.
+TEST_F(SchedulerTest, SlowDecisionsLeaveTimersTheirTurn) {
+  constexpr int kMany = 40;
+  const Slow& slow = static_cast<const Slow&>(*profiles_[0].plugins.emplace_back(new Slow));
+  profiles_[0].reserve.push_back(
+      {&slow, static_cast<std::uint8_t>(profiles_[0].plugins.size() - 1)});
+  for (int i = 0; i < kMany; ++i) {
+    const std::string number = std::to_string(i), comma = i == 0 ? "" : ",";
+    there_[kNodes] += comma + NodeJson("n" + number);
+    there_[kPods] += comma + PodJson("", "default-scheduler", "pod-" + number, "uid-" + number);
+  }
+  Lead();
+  int before = 0, most = 0;
+  EXPECT_TRUE(RunUntil(loop_, [&] {
+    const int now = slow.decisions();
+    most = std::max(most, now - std::exchange(before, now));
+    return now == kMany;
+  }));
+  EXPECT_LE(most, 8) << "decisions without a look at the timers";
 }
 
 TEST_F(SchedulerTest, WhatCannotBeUnderstoodIsCountedAlwaysAndSaidOnce) {
