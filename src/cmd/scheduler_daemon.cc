@@ -150,7 +150,6 @@ Result<int> Run(const DaemonOptions& options) {
           FindAccess(configuration.config.client_connection.kubeconfig, options.master));
   Remark(log, access.warnings);
   if (std::string remark = ProxyRemark(access); !remark.empty()) Remark(log, {std::move(remark)});
-  std::signal(SIGPIPE, SIG_IGN);
   KNX_TRY(const auto signals, DaemonSignals::Catch());
   auto code = RunUntilItEnds(
       {options, std::move(text), std::move(configuration), std::move(access)}, log, *signals);
@@ -166,9 +165,13 @@ Result<int> Run(const DaemonOptions& options) {
 }  // namespace
 
 int RunDaemon(const DaemonOptions& options) {
+  // Who writes where nobody reads, or to a file that may not grow, is told so by an error; that the
+  // log is lost is no reason to end.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   const auto code = Run(options);
   if (code.ok()) return *code;
-  fmt::print(stderr, "kubenexus-scheduler: {}\n", code.error().ToString());
+  std::fputs(fmt::format("kubenexus-scheduler: {}\n", code.error().ToString()).c_str(), stderr);
   return kExitWrong;
 }
 

@@ -4,8 +4,10 @@ After a change of the flags, `daemon_flags_test.py <program> --update` writes th
 
 import pathlib
 import re
+import resource
 import subprocess
 import sys
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -67,6 +69,13 @@ class DaemonFlags(unittest.TestCase):
                 disabled-metrics allow-metric-labels allow-metric-labels-manifest version help
                 shadow shadow-scheduler-name""".split():
             self.assertIn(name, names)
+
+    def test_a_log_that_may_not_grow_does_not_end_it(self):
+        with tempfile.TemporaryFile() as log:
+            done = subprocess.run(
+                [PROGRAM, "--master=::::"], stdout=log, stderr=log, timeout=30, check=False,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
+        self.assertEqual(done.returncode, 2)
 
     def test_wrong_usage_is_one_line_and_exit_code_2(self):
         for flags, pattern in ((["--kubconfig=x"], r"unknown flag --kubconfig; did you mean --kub"),
