@@ -412,6 +412,17 @@ TEST_F(FirstContactTest, FailsForGoodWhereNoWaitingMendsIt) {
   EXPECT_THAT(said_, ElementsAre());
 }
 
+// As a page to log in does, in front of the server.
+TEST_F(FirstContactTest, FailsForGoodWhereItIsSentElsewhere) {
+  server_.NextAnswer(302, "", {{"location", "http://login/?next=%2Fversion"}});
+  EXPECT_EQ(Contact(true).value().error().ToString(),
+            "what answers is no API server: asked for /version it sends us elsewhere (302), to "
+            "\"http://login/?next=%2Fversion\"");
+  server_.NextAnswer(307, "");
+  EXPECT_THAT(Contact(true).value().error().message, HasSubstr("(307), to nowhere"));
+  EXPECT_THAT(said_, ElementsAre());
+}
+
 TEST_F(FirstContactTest, WaitsForAServerThatIsDownAndSaysSoOnce) {
   for (int i = 0; i < 2; ++i) server_.NextAnswer(503, JsonStatus(503, "starting"));
   server_.NextAnswer(200, "{}");

@@ -4,10 +4,26 @@
 
 #include <utility>
 
+#include "base/quoted_text.h"
+#include "base/shortened.h"
+
 namespace knx::client {
 namespace {
 
 constexpr Duration kFirstTimeout = Duration::Seconds(15);
+
+// An API server does not; who asks for more would be sent away as often as it asks.
+bool IsRedirection(int status) {
+  constexpr int kFirst = 300, kEnd = 400;
+  return status >= kFirst && status < kEnd;
+}
+
+Error SentAway(const Response& response) {
+  const std::string_view where = net::FindHeader(response.headers, "location");
+  return InvalidError(fmt::format(
+      "what answers is no API server: asked for /version it sends us elsewhere ({}), to {}",
+      response.status, where.empty() ? "nowhere" : QuotedText(Shortened(where, kLongestName))));
+}
 
 bool IsDown(int status) {
   constexpr int kTooMany = 429, kFirstOfServer = 500;
@@ -53,6 +69,7 @@ void FirstContact::OnAnswer(const Result<Response>& response) {
         where.place);
     return credentials_.may_change ? AskLater(error) : done_(error);
   }
+  if (IsRedirection(response->status)) return done_(SentAway(*response));
   if (IsDown(response->status)) return AskLater(ErrorOf(*response));
   api_.troubles().ServerWorks();
   done_(Ok());
