@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <limits>
@@ -225,11 +226,9 @@ Result<Time> ParseTime(std::string_view text) {
       days * 86'400 + std::int64_t{hour} * 3600 + std::int64_t{minute} * 60 + second - *offset;
   // The product alone may lie one second below the range while the sum is inside: 128 bits decide.
   const __int128 ns = static_cast<__int128>(seconds) * kNanosPerSecond + *fraction;
-  if (ns < std::numeric_limits<std::int64_t>::min() ||
-      ns > std::numeric_limits<std::int64_t>::max()) {
-    return BadTime(text, "only 1677-09-21 to 2262-04-11 can be held to the nanosecond");
-  }
-  return Time{static_cast<std::int64_t>(ns)};
+  constexpr __int128 kFirst = std::numeric_limits<std::int64_t>::min();
+  constexpr __int128 kLast = std::numeric_limits<std::int64_t>::max();
+  return Time{static_cast<std::int64_t>(std::clamp(ns, kFirst, kLast))};
 }
 
 std::string FormatTime(Time time) {

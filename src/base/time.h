@@ -43,8 +43,8 @@ Result<Duration> ParseDuration(std::string_view text);
 std::string FormatDuration(Duration duration);
 
 // RFC 3339 as Kubernetes writes it: "2026-11-15T05:41:36Z", with optional fraction and offset.
-// Strict: no lower case, no leap seconds, nothing outside of 1677-09-21 to 2262-04-11. Written in
-// UTC, with a fraction only if there is one.
+// Strict: no lower case, no leap seconds. What lies outside of 1677-09-21 to 2262-04-11 is taken
+// for the nearest time that is not. Written in UTC, with a fraction only if there is one.
 Result<Time> ParseTime(std::string_view text);
 std::string FormatTime(Time time);
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "k8s/object_time.h"
+
 namespace knx::k8s {
 namespace {
 
@@ -109,7 +111,7 @@ bool JsonFields::Read(std::string_view key, Time& out) {
   if (text.size() > kMaxParsedText) return Refuse();
   const Result<Time> time = ParseTime(text);
   if (!time.ok()) return Refuse();
-  out = *time;
+  out = NearestTime(*time);
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "k8s/object_time.h"
 #include "k8s/proto_messages.h"
 #include "k8s/yaml_tree.h"
 
@@ -268,7 +269,8 @@ bool ProtoFields::Read(FieldName key, Quantity& out) {
 
 bool ProtoFields::Read(FieldName key, Time& out) {
   constexpr std::int64_t kNanosPerSecond = 1'000'000'000;
-  constexpr std::int64_t kMaxSeconds = std::numeric_limits<std::int64_t>::max() / kNanosPerSecond;
+  constexpr std::int64_t kFirst = kEarliestTime.ns / kNanosPerSecond,
+                         kLast = kLatestTime.ns / kNanosPerSecond;
   const std::uint8_t index = IndexOf(key);
   std::string_view bytes;
   // Without content it is no time at all, null in JSON.
@@ -283,8 +285,7 @@ bool ProtoFields::Read(FieldName key, Time& out) {
     }
   }
   if (!reader.ok()) return FailAt(index, kNotValid);
-  if (seconds < -kMaxSeconds || seconds > kMaxSeconds) return FailAt(index, "is out of range");
-  out = Time{seconds * kNanosPerSecond};
+  out = Time{std::clamp(seconds, kFirst, kLast) * kNanosPerSecond};
   return true;
 }
 

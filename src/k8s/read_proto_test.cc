@@ -1,11 +1,14 @@
 #include "k8s/read_proto.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <iterator>
 
+#include "k8s/object_time.h"
 #include "k8s/proto_frames.h"
+#include "k8s/read_json.h"
 #include "k8s/read_object.h"
 
 namespace knx::k8s {
@@ -162,8 +165,43 @@ TEST(ReadProtoObject, ReadsTimes) {
   EXPECT_EQ(created(""), std::nullopt);
   EXPECT_EQ(created(Number(1, 0) + Number(2, 0)), Time{0});
   EXPECT_EQ(created(Number(1, -1) + Number(2, 999)), Time{-1'000'000'000});
-  EXPECT_FALSE(ReadProtoObject(pod(Number(1, INT64_MAX))).ok());
-  EXPECT_FALSE(ReadProtoObject(pod(Number(1, INT64_MIN))).ok());
+}
+
+// 9,000,000,000 seconds of grace end in the year 2311.
+TEST(ReadProtoObject, TakesTimesThatAreTooFarAwayForTheNearestAsJsonDoes) {
+  struct Case {
+    std::string_view text;
+    std::int64_t seconds;
+    Time want;
+  };
+  const Case cases[] = {
+      {"1899-12-31T23:59:59Z", -2'208'988'801, kEarliestTime},
+      {"1900-01-01T00:00:01Z", -2'208'988'799, kEarliestTime + Duration::Seconds(1)},
+      {"2199-12-31T23:59:59Z", 7'258'118'399, kLatestTime - Duration::Seconds(1)},
+      {"2311-03-14T16:00:00Z", 10'767'139'200, kLatestTime},
+      {"0001-01-01T00:00:00Z", -62'135'596'800, kEarliestTime},
+      {"9999-12-31T23:59:59Z", 253'402'300'799, kLatestTime},
+      {"9999-12-31T23:59:59Z", INT64_MAX, kLatestTime},
+      {"0000-01-01T00:00:00Z", INT64_MIN, kEarliestTime},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.text);
+    const Result<Object> proto = ReadProtoObject(
+        Enveloped("v1", "Pod",
+                  Bytes(1, Bytes(1, "a") + Bytes(9, Number(1, c.seconds))) + Bytes(2, kContainer)));
+    ASSERT_TRUE(proto.ok()) << proto.error().ToString();
+    EXPECT_EQ(std::get<Pod>(*proto).meta.deleted, c.want);
+    const std::string json = fmt::format(
+        R"({{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"a","deletionTimestamp":"{}"}},)"
+        R"("spec":{{"containers":[{{"name":"c"}}]}}}})",
+        c.text);
+    const auto fast = ReadJsonFast(json);
+    ASSERT_TRUE(fast.has_value());
+    EXPECT_EQ(std::get<Pod>(*fast).meta.deleted, c.want);
+    const auto read = ReadManifests(json, "f.yaml");
+    ASSERT_TRUE(read.ok()) << read.error().ToString();
+    EXPECT_EQ(std::get<Pod>(read->at(0).object).meta.deleted, c.want);
+  }
 }
 
 TEST(ReadProtoObject, SaysWhatIsWrongAndWhere) {

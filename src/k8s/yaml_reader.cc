@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "k8s/object_time.h"
 #include "k8s/yaml_tree.h"
 
 namespace knx::k8s {
@@ -123,7 +124,9 @@ Complaint Convert(const YamlNode& node, Duration& out) {
 }
 Complaint Convert(const YamlNode& node, Time& out) {
   if (!IsText(node)) return Mismatch("a time such as 2026-01-31T12:00:00Z", node);
-  return ParseText(node, out, ParseTime);
+  Complaint complaint = ParseText(node, out, ParseTime);
+  if (!complaint) out = NearestTime(out);
+  return complaint;
 }
 
 }  // namespace
