@@ -65,6 +65,7 @@ PodSelectorId Kinship::Acquire(const PodQuery& query, Symbol topology_key) {
   }
   PodSelector& made = selectors_[id.index];
   made.query = query;
+  made.query.DropMalformed();
   made.topology_key = topology_key;
   made.users = 1;
   made.text = text;

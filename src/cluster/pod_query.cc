@@ -13,13 +13,21 @@ bool Meant(const PodCondition& condition, std::string_view pod_namespace,
   const bool listed = std::binary_search(condition.namespaces.begin(), condition.namespaces.end(),
                                          pod_namespace, std::less<>());
   if (!listed && (!condition.namespace_selector ||
-                  !k8s::Matches(*condition.namespace_selector, namespace_labels))) {
+                  !k8s::MatchesWellFormed(*condition.namespace_selector, namespace_labels))) {
     return false;
   }
-  return condition.labels && k8s::Matches(*condition.labels, labels);
+  return condition.labels && k8s::MatchesWellFormed(*condition.labels, labels);
 }
 
 }  // namespace
+
+void PodQuery::DropMalformed() {
+  for (PodCondition& condition : conditions) {
+    for (auto* selector : {&condition.namespace_selector, &condition.labels}) {
+      if (*selector && k8s::InvalidReason(**selector)) selector->reset();
+    }
+  }
+}
 
 bool PodQuery::Matches(std::string_view pod_namespace, const k8s::StringMap& namespace_labels,
                        const k8s::StringMap& labels) const {

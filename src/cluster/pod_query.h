@@ -21,6 +21,9 @@ struct PodCondition {
 struct PodQuery {
   std::vector<PodCondition> conditions;
 
+  // Lets go of selectors that are malformed, as they match nothing. To be called before Matches(),
+  // which is asked about many pods and takes them for sound.
+  void DropMalformed();
   // `namespace_labels`: of the Namespace object; empty if it is not known.
   [[nodiscard]] bool Matches(std::string_view pod_namespace, const k8s::StringMap& namespace_labels,
                              const k8s::StringMap& labels) const;

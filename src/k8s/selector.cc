@@ -209,6 +209,10 @@ std::optional<std::string> InvalidReason(const LabelSelector& selector) {
 // Both kinds of selector ask last whether they are well formed: most of the time something does not
 // match, and then the answer is no either way.
 bool Matches(const LabelSelector& selector, const StringMap& labels) {
+  return MatchesWellFormed(selector, labels) && !InvalidReason(selector);
+}
+
+bool MatchesWellFormed(const LabelSelector& selector, const StringMap& labels) {
   for (const auto& [key, wanted] : selector.match_labels) {
     const std::string* value = FindValue(labels, key);
     if (value == nullptr || *value != wanted) return false;
@@ -216,7 +220,7 @@ bool Matches(const LabelSelector& selector, const StringMap& labels) {
   for (const Requirement& requirement : selector.match_expressions) {
     if (!MatchesLabels(requirement, labels)) return false;
   }
-  return !InvalidReason(selector);
+  return true;
 }
 
 bool Matches(const NodeSelectorTerm& term, const StringMap& labels, std::string_view node_name) {

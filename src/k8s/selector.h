@@ -18,6 +18,8 @@ const std::string* FindValue(const StringMap& map, std::string_view key);
 
 // A malformed selector matches nothing.
 bool Matches(const LabelSelector& selector, const StringMap& labels);
+// The same of a selector that InvalidReason() has nothing to say about, for who asks often.
+bool MatchesWellFormed(const LabelSelector& selector, const StringMap& labels);
 
 // A number as Gt and Lt read it: with a sign or without, of 64 bits.
 std::optional<std::int64_t> ParseInteger(std::string_view text);
