@@ -4,9 +4,12 @@ compat_test.py [RELEASE]...: those below if none is named, oldest first."""
 
 import json
 import pathlib
+import ssl
 import sys
 import tempfile
+import time
 import unittest
+import urllib.request
 
 from old_api_servers import ROOT, OldControlPlane, build
 from whole_node_extender import THING, WholeNodeExtender
@@ -16,7 +19,7 @@ sys.path.insert(0, str(ROOT / "tools" / "cluster"))
 # pylint: disable=wrong-import-position
 import service_account  # noqa: E402
 from api_server import documents_of  # noqa: E402
-from running import last_lines, scheduler  # noqa: E402
+from running import free_port, last_lines, scheduler  # noqa: E402
 
 RELEASES = (
     "1.29.6",
@@ -52,6 +55,18 @@ def is_bound(got):
     return got["spec"].get("nodeName")
 
 
+def wait_until_ready(port):
+    """Whether a scheduler comes to know its cluster."""
+    trusting = ssl._create_unverified_context()  # pylint: disable=protected-access
+    for _ in range(300):
+        try:
+            with urllib.request.urlopen(f"https://127.0.0.1:{port}/readyz", context=trusting):
+                return True
+        except OSError:
+            time.sleep(0.1)
+    return False
+
+
 class Release(unittest.TestCase):
     """The tests; a class for each release is made of it below."""
 
@@ -71,7 +86,8 @@ class Release(unittest.TestCase):
         extenders = json.dumps([cls.extender.configuration()])
         configuration.write_text(f"{CONFIGURATION.read_text('utf-8')}extenders: {extenders}\n",
                                  "utf-8")
-        cls.scheduler = cls.enterClassContext(scheduler(folder, kubeconfig, configuration))
+        cls.arguments = kubeconfig, configuration
+        cls.scheduler = cls.enterClassContext(scheduler(folder, *cls.arguments))
 
     def tearDown(self):
         self.plane.request("DELETE", f"{PODS}?gracePeriodSeconds=0")
@@ -128,6 +144,15 @@ class Release(unittest.TestCase):
         self.wait_for(f"{PODS}/any", is_bound)
         log = self.scheduler.log.read_text("utf-8", "replace")
         self.assertNotIn("could not find the requested resource", log)
+
+    def test_what_is_there_is_streamed_or_listed_where_it_cannot_be(self):
+        folder, port = self.enterContext(tempfile.TemporaryDirectory()), free_port()
+        # It waits for the lease of the other.
+        streams = self.enterContext(scheduler(
+            folder, *self.arguments, "--feature-gates=WatchListClient=true", port=port))
+        ready = wait_until_ready(port)
+        log = streams.log.read_text("utf-8", "replace")
+        self.assertTrue(ready, log)
         # That such a server has to be asked for lists may be told, but not again and again.
         self.assertLessEqual(log.count("sendInitialEvents is forbidden"), 1, log)
 

@@ -52,11 +52,11 @@ class Process:
                                f"{last_lines(self.log)}")
 
 
-def scheduler(folder, kubeconfig, configuration):
+def scheduler(folder, kubeconfig, configuration, *flags, port=None):
     """kubenexus-scheduler, which logs into the folder."""
     return Process(folder, "kubenexus-scheduler", f"--kubeconfig={kubeconfig}",
                    f"--config={configuration}", "--bind-address=127.0.0.1",
-                   f"--secure-port={free_port()}")
+                   f"--secure-port={port or free_port()}", *flags)
 
 
 def free_port():
