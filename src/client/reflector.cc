@@ -129,6 +129,8 @@ void Reflector::Open() {
   ++round_;
   paging_ = api_.lists_by_pages();
   pages_ = {};
+  busy_ = false;
+  waiting_.reset();
   paging_ ? AskPage("") : OpenWatch();
 }
 

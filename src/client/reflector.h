@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -99,6 +100,13 @@ class Reflector {
   void OnNoPage(const std::string& continue_token, const Error& error, Duration took);
   void OnPage(Response response);
   void TakePage(const Response& page, bool next_is_asked_for);
+  struct Taking {
+    k8s::ObjectList list;
+    std::size_t next = 0;  // object
+    bool next_is_asked_for = false;
+  };
+  void TakeSome();
+  void OnPageTaken(const Taking& page);
   void OnLetIn();
   void OnFrame(std::string_view frame, bool json);
   void Take(k8s::ChangeType type, k8s::ReceivedObject object);
@@ -132,6 +140,9 @@ class Reflector {
   std::string latest_;   // of all since everything was told
   PageCount pages_;
   PageSize page_size_;
+  bool busy_ = false;  // with a page
+  Taking taking_;
+  std::optional<Response> waiting_;  // the page after it
   bool synced_ = false;
   bool located_;  // it is known where the kind is, or that it is nowhere
   bool telling_all_ = false;

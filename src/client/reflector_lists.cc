@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "client/json_watch.h"
 #include "client/reflector.h"
@@ -12,6 +14,8 @@
 namespace knx::client {
 namespace {
 
+// With one page; see TakeSome().
+constexpr Duration kLongestTurn = Duration::Milliseconds(10);
 constexpr int kStatusFine = 200, kStatusTimedOut = 504;
 
 }  // namespace
@@ -56,6 +60,11 @@ void Reflector::OnNoPage(const std::string& continue_token, const Error& error, 
 
 void Reflector::OnPage(Response response) {
   if (!response.ok()) return OnEnd(Ok(), response.status, response.body);
+  if (busy_) {
+    waiting_ = std::move(response);
+    return;
+  }
+  busy_ = true;
   const std::string next = NextPage(response);
   if (next.empty()) return TakePage(response, false);
   const std::uint64_t round = round_;
@@ -77,13 +86,31 @@ void Reflector::TakePage(const Response& page, bool next_is_asked_for) {
   if (!list.ok() || list->resource_version.empty()) {
     return OnBadList(list.ok() ? InvalidError("a list without a resource version") : list.error());
   }
-  for (k8s::ReceivedObject& object : list->items) {
-    Take(k8s::ChangeType::kAdded, std::move(object));
+  taking_ = {*std::move(list), 0, next_is_asked_for};
+  TakeSome();
+}
+
+// There are objects that take long to be told of, and others wait meanwhile, such as the lease.
+void Reflector::TakeSome() {
+  const Time end = net::EventLoop::Now() + kLongestTurn;
+  std::vector<k8s::ReceivedObject>& items = taking_.list.items;
+  while (taking_.next < items.size()) {
+    Take(k8s::ChangeType::kAdded, std::move(items[taking_.next++]));
+    if (net::EventLoop::Now() < end) continue;
+    return loop_.Post([this, alive = alive_, round = round_] {
+      if (*alive && round == round_) TakeSome();
+    });
   }
-  if (next_is_asked_for) return;
-  if (!list->continue_token.empty()) return AskPage(list->continue_token);
+  OnPageTaken(std::exchange(taking_, {}));
+}
+
+void Reflector::OnPageTaken(const Taking& page) {
+  busy_ = false;
+  if (waiting_) return OnPage(*std::exchange(waiting_, std::nullopt));
+  if (page.next_is_asked_for) return;
+  if (!page.list.continue_token.empty()) return AskPage(page.list.continue_token);
   api_.troubles().ServerWorks();
-  version_ = list->resource_version;
+  version_ = page.list.resource_version;
   OnInitialEnd();
   OpenWatch();
 }

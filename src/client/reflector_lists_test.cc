@@ -2,7 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <charconv>
+#include <chrono>
+#include <thread>
+#include <utility>
 
 #include "client/testing/reflector_test_base.h"
 #include "client/testing/wire.h"
@@ -83,6 +87,38 @@ TEST_F(ReflectorListsTest, PagesThatTakeTooLongAreAskedForAgainWithFewerObjects)
   EXPECT_EQ(told_.size(), kObjects + 1U);
   EXPECT_THAT(limits_, ElementsAre(1000, 500, 250));
   EXPECT_THAT(troubles_, ElementsAre(HasSubstr("no answer within 50ms; smaller pages")));
+}
+
+TEST_F(ReflectorListsTest, ObjectsThatTakeLongLeaveTimersTheirTurn) {
+  left_out_ = [](const k8s::Object&) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    return false;
+  };
+  Follow();
+  std::size_t before = 0, most = 0;
+  EXPECT_TRUE(RunUntil(loop_, [&] {
+    const std::size_t now = told_.size();
+    most = std::max(most, now - std::exchange(before, now));
+    return reflector_->synced();
+  }));
+  EXPECT_EQ(told_.size(), kObjects + 1U);
+  EXPECT_LE(most, 12U) << "objects without a look at the timers";
+}
+
+// The next page comes while this one is told of.
+TEST_F(ReflectorListsTest, PagesAreToldOfInTheirOrderHoweverLongTheyTake) {
+  longest_answer_ = 3000;
+  left_out_ = [](const k8s::Object&) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(4));
+    return false;
+  };
+  Follow();
+  ASSERT_TRUE(RunUntil(loop_, [&] { return reflector_->synced(); }));
+  ASSERT_EQ(told_.size(), kObjects + 1U);
+  for (int i = 0; i < kObjects; ++i) {
+    EXPECT_TRUE(told_[static_cast<std::size_t>(i)].starts_with(fmt::format("+n{}:", i)));
+  }
+  EXPECT_EQ(told_.back(), "synced");
 }
 
 TEST_F(ReflectorListsTest, AnObjectThatIsTooLongByItselfIsNoStorm) {
