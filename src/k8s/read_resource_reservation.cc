@@ -41,10 +41,13 @@ void ReadAmounts(Fields& spec, ResourceList& out) {
   ReadResourceList(spec, "resources", said);
   for (const auto& [name, amount] : said) {
     const auto resource = ReservedResource(name);
-    if (resource) {
-      Add(out, *resource, amount);
-    } else {
+    const auto is_it = [&](const auto& entry) { return entry.first == *resource; };
+    if (!resource) {
       spec.Fail("resources", fmt::format("{}: no resource; {}", name, kReservedResources));
+    } else if (std::any_of(out.begin(), out.end(), is_it)) {
+      spec.Fail("resources", fmt::format("{}: is said twice", *resource));
+    } else {
+      Add(out, *resource, amount);
     }
   }
 }

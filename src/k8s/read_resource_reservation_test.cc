@@ -85,6 +85,7 @@ TEST(ReadResourceReservation, WhatItCannotBeIsRefusedByField) {
       {"{resources: {cpu: '0'}}", "spec.resources: reserves nothing"},
       {"{resources: {cpu: '-1'}}", "spec.resources"},
       {"{resources: {gpus: 1}}", "spec.resources: gpus: no resource"},
+      {"{resources: {gpu: 1, nvidia.com/gpu: 2}}", "spec.resources: nvidia.com/gpu: is said twice"},
       {"{resources: {cpu: 1}, count: 0}", "spec.count"},
       {"{resources: {cpu: 1}, count: 10001}", "spec.count"},
       {"{resources: {cpu: 1}, duration: soon}", "spec.duration: must be a time above 0"},
