@@ -60,6 +60,7 @@ struct GangInquiry : Wait {
     std::size_t most = 0;
   };
   std::string together;         // the label that its members want to have in common
+  bool fits_apart = false;      // no node has that label, and without it they would start
   std::vector<Domain> domains;  // of that label, and how many members each has room for
 };
 

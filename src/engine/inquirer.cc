@@ -112,6 +112,11 @@ void Inquirer::Explain(const Turn& turn, GangPlan& plan, GangInquiry& inquiry) {
   const Aspirants& who = turn.who;
   GangPlanner planner = core_.MakePlanner();
   const auto domains = DomainsFor(state_, who, planner);
+  if (domains && !domains->pinned && domains->all.empty() && !turn.in_parts) {
+    const auto mark = state_.Mark();
+    inquiry.fits_apart = !core_.PlanIn({}, who, core_.PlanHere(who, planner)).places.empty();
+    state_.Rollback(mark);
+  }
   const GangGoal::Places found = FindMost(turn, domains, plan, inquiry);
   FindMostByEviction(turn, plan, inquiry);
   inquiry.message = WhyRefused(state_, who.gang, who.needed, plan);

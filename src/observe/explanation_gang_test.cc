@@ -178,7 +178,8 @@ TEST(Explanation, SaysHowAGangStands) {
              }
            },
        .ask = "train",
-       .says = {"What would help, each by itself:\n  the label rack on nodes\n"}},
+       .says = {"What would help, each by itself:\n"
+                "  the label rack on nodes, the same on as many as it needs\n"}},
       {.name = "members larger than any node",
        .story =
            [](Harness& harness) {

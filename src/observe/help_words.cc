@@ -208,9 +208,9 @@ std::vector<std::string> HelpFor(const cluster::Gang& gang, const GangInquiry& i
     return {fmt::format("the {} {}", cluster::ObjectOf(gang.source),
                         cluster::GroupOf(gang.source, inquiry.name))};
   }
-  if (inquiry.complete && !inquiry.together.empty() && inquiry.domains.empty()) {
-    help.push_back(
-        fmt::format("the label {} on nodes", Shortened(inquiry.together, kLongestValue)));
+  if (inquiry.complete && inquiry.fits_apart) {
+    help.push_back(fmt::format("the label {} on nodes, the same on as many as it needs",
+                               Shortened(inquiry.together, kLongestValue)));
   }
   // Only who runs the gang knows whether it can do with less.
   const auto minimum = [&inquiry](std::size_t startable) {
