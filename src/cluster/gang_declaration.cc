@@ -188,6 +188,24 @@ void ReadSubGroup(const k8s::ObjectMeta& meta, GangDeclaration& gang) {
   }
 }
 
+// A key that looks like one of ours, and is none: "label …/min-avaliable".
+std::string KeyThatNobodyReads(const k8s::ObjectMeta& meta) {
+  constexpr std::string_view kRead[] = {
+      names::kGangName,          names::kGangMinAvailable,         names::kGangRole,
+      names::kGangSubGroup,      names::kGangSubGroupMinAvailable, names::kGangMinSubGroups,
+      names::kGangTopologyKey,   names::kGangRoleMinAvailable,     names::kSigsGangName,
+      names::kSigsGangMinMember, names::kSigsGangMinAvailable};
+  for (const auto& [map, kind] :
+       {std::pair(&meta.labels, kLabel), std::pair(&meta.annotations, kAnnotation)}) {
+    for (const auto& [key, value] : *map) {
+      const bool known = std::find(std::begin(kRead), std::end(kRead), key) != std::end(kRead);
+      if (known || !key.starts_with("pod-group.scheduling.")) continue;
+      return fmt::format("{}{}", kind, Shortened(key, kLongestName));
+    }
+  }
+  return {};
+}
+
 bool SaysHowManyOfSubGroups(const k8s::ObjectMeta& meta) {
   return SaidBy(meta, names::kGangSubGroupMinAvailable).has_value() ||
          SaidBy(meta, names::kGangMinSubGroups).has_value();
@@ -224,7 +242,9 @@ std::string_view ObjectOf(GangSource source) {
   return "";
 }
 
-std::optional<GangDeclaration> ReadGangDeclaration(const k8s::Pod& pod, OperatorGangs operators) {
+namespace {
+
+std::optional<GangDeclaration> Read(const k8s::Pod& pod, OperatorGangs operators) {
   const k8s::Operator* const made_by =
       operators == OperatorGangs::kRead ? k8s::GangOperatorOf(pod.meta) : nullptr;
   const bool speaks = pod.spec.pod_group || MaySpeakOfGangs(pod.meta.labels) ||
@@ -258,27 +278,15 @@ std::optional<GangDeclaration> ReadGangDeclaration(const k8s::Pod& pod, Operator
   return gang;
 }
 
-namespace {
-
-// A key that looks like one of ours, and is none: ", and nobody reads label …/min-avaliable".
-std::string KeyThatNobodyReads(const k8s::ObjectMeta& meta) {
-  constexpr std::string_view kRead[] = {
-      names::kGangName,          names::kGangMinAvailable,         names::kGangRole,
-      names::kGangSubGroup,      names::kGangSubGroupMinAvailable, names::kGangMinSubGroups,
-      names::kGangTopologyKey,   names::kGangRoleMinAvailable,     names::kSigsGangName,
-      names::kSigsGangMinMember, names::kSigsGangMinAvailable};
-  for (const auto& [map, kind] :
-       {std::pair(&meta.labels, kLabel), std::pair(&meta.annotations, kAnnotation)}) {
-    for (const auto& [key, value] : *map) {
-      const bool known = std::find(std::begin(kRead), std::end(kRead), key) != std::end(kRead);
-      if (known || !key.starts_with("pod-group.scheduling.")) continue;
-      return fmt::format(", and nobody reads {}{}", kind, Shortened(key, kLongestName));
-    }
-  }
-  return {};
-}
-
 }  // namespace
+
+std::optional<GangDeclaration> ReadGangDeclaration(const k8s::Pod& pod, OperatorGangs operators) {
+  std::optional<GangDeclaration> gang = Read(pod, operators);
+  if (!gang || !gang->conflict.empty()) return gang;
+  const std::string unread = KeyThatNobodyReads(pod.meta);
+  if (!unread.empty()) gang->conflict = fmt::format("nobody reads {}", unread);
+  return gang;
+}
 
 std::string WhyInNoGang(const k8s::Pod& pod) {
   if (!MaySpeakOfGangs(pod.meta.labels) && !MaySpeakOfGangs(pod.meta.annotations)) return {};
@@ -289,9 +297,10 @@ std::string WhyInNoGang(const k8s::Pod& pod) {
   const std::string lacks =
       all.empty() ? fmt::format("no name of a pod group ({})", names::kGangName)
                   : fmt::format("no minimum of the pod group ({})", names::kGangMinAvailable);
-  return fmt::format("{}{} says {}, and there is {}{}: the pod starts for itself", said.kind,
+  const std::string unread = KeyThatNobodyReads(pod.meta);
+  return fmt::format("{}{} says {}, and there is {}{}{}: the pod starts for itself", said.kind,
                      said.key, Shortened(said.value, kLongestValue), lacks,
-                     KeyThatNobodyReads(pod.meta));
+                     unread.empty() ? "" : ", and nobody reads ", unread);
 }
 
 namespace {

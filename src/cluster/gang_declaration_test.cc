@@ -150,6 +150,14 @@ TEST(GangDeclaration, WhoSaysOnlyHalfIsTold) {
   EXPECT_EQ(why({}), "");
 }
 
+TEST(GangDeclaration, AMemberIsToldOfAKeyThatNobodyReads) {
+  const auto gang = Read({{kOurs + "min-available", "2"},
+                          {kOurs + "min-subgroups", "2"},
+                          {kOurs + "name", "train"}});
+  EXPECT_EQ(gang->conflict,
+            "nobody reads label pod-group.scheduling.kubenexus.io/min-subgroups");
+}
+
 TEST(GangDeclaration, LongTextsAreCutShortInWhatIsSaid) {
   const auto gang = Read({{kObject, "a"}}, {{kOurs + "name", std::string(100'000, 'x')}});
   EXPECT_LT(gang->conflict.size(), 400U);
