@@ -232,8 +232,10 @@ void GangBook::SetIncompleteReport(GangId id, std::optional<Time> when) {
 void GangBook::BeginGrace(GangId id, Time whole_grace_end) {
   WaitingGang& gang = gangs_.at(id);
   gang.completing.clear();
-  const Time end = std::exchange(gang.grace_end, std::nullopt).value_or(whole_grace_end);
-  if (!gang.incomplete_report && !gang.said_incomplete) SetIncompleteReport(id, end);
+  // What was put off is due however often something was said before.
+  const std::optional<Time> put_off = std::exchange(gang.grace_end, std::nullopt);
+  if (gang.incomplete_report || (gang.said_incomplete && !put_off)) return;
+  SetIncompleteReport(id, put_off.value_or(whole_grace_end));
 }
 
 void GangBook::ExtendGrace(GangId id, Duration by) {

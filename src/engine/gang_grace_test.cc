@@ -137,6 +137,23 @@ TEST_F(GangGrace, WhoWasAskedToGoAndStaysIsJoinedByOthers) {
   EXPECT_THAT(harness_.evictions(), IsEmpty());
 }
 
+// m0 is on its way when the grace ends, and nobody is asked to go. It comes back later.
+TEST_F(GangGrace, WhoIsLeftByOneThatComesBackAfterTheEndGoesAfterAnother) {
+  for (const char* name : {"m0", "m1"}) harness_.Pod(Member(name));
+  harness_.Schedule();
+  harness_.FinishBinding("m1");
+  LoseOne("m1");
+  harness_.Pass(Duration::Seconds(61));
+  EXPECT_THAT(harness_.evictions(), IsEmpty());
+  harness_.Pod(Member("m2"));
+  harness_.Schedule();
+  harness_.FinishBinding("m2");
+  harness_.FinishBinding("m0", "refused");
+  LoseOne("m0");
+  harness_.Pass(Duration::Seconds(61));
+  EXPECT_THAT(harness_.evictions(), UnorderedElementsAre("m2"));
+}
+
 // Enough in all, and too few of a role.
 TEST_F(GangGrace, SaysWhichRoleIsMissing) {
   const std::string ours = "pod-group.scheduling.kubenexus.io/";
