@@ -91,7 +91,6 @@ GangGrace::Count GangGrace::CountGang(const engine::Engine& engine, const ToldVi
   const Gang& gang = state.gangs().Get(id);
   Count count;
   Filled placed, bound;
-  bool foreign = false;
   std::int32_t said = 0, said_by_others = 0;
   for (const PodId member : gang.members) {
     const cluster::Pod& pod = state.pod(member);
@@ -121,15 +120,15 @@ GangGrace::Count GangGrace::CountGang(const engine::Engine& engine, const ToldVi
     }
     // Who is placed by itself counts when it is bound.
     if (pod.assumed && pod.by_itself) continue;
-    foreign = foreign || !ours;
+    count.foreign = count.foreign || !ours;
     placed.Add(*pod.gang);
     said = std::max(said, declared.minimum);
     count.started = std::min(count.started, engine::StartOf(pod));
     const bool flies = held_back || standing == engine::PodStanding::kBinding;
     count.flying = count.flying || flies;
-    count.driven = count.driven || k8s::IsDriver(known->pod->meta.labels);
+    if (k8s::IsDriver(known->pod->meta.labels)) count.driver = known->pod;
+    if (!flies || !known->pod->spec.node_name.empty()) bound.Add(*pod.gang);
     if (flies) continue;
-    bound.Add(*pod.gang);
     if (ours && found->second.evicts_incomplete) count.who_stays = KeyOf(*known->pod);
   }
   if (gang.terms.patience) count.grace = *gang.terms.patience;
@@ -142,9 +141,9 @@ GangGrace::Count GangGrace::CountGang(const engine::Engine& engine, const ToldVi
   count.whole_bound = IsWhole(gang, bound);
   const auto minimum = static_cast<std::size_t>(gang.minimum);
   const std::size_t missing = minimum - std::min(minimum, count.filled);
-  count.kept = count.driven && KeepsPlaces(engine, id, missing);
-  count.applies =
-      count.ours && !foreign && gang.together() && !gang.awaits_object() && placed.all > 0;
+  count.kept = count.driver != nullptr && KeepsPlaces(engine, id, missing);
+  count.singles = !gang.together();
+  count.applies = count.ours && gang.together() && !gang.awaits_object() && placed.all > 0;
   return count;
 }
 
@@ -160,7 +159,7 @@ void GangGrace::Begin(const Count& count, Known& known, bool first_look, Time no
   known.found_alone = count.all_placed && count.started + count.grace <= now;
   if (known.found_alone) known.since.reset();
   // Places for the executors of a driver may be kept again for a moment, and be over.
-  if (!known.since || count.driven) return;
+  if (!known.since || count.driver != nullptr) return;
   // It has begun before the scheduler came, with the last that came to join them.
   known.since = std::max(count.started, count.last_made);
   known.not_before = now + count.straggler_wait;
@@ -170,10 +169,14 @@ void GangGrace::Note(const Count& count, const cluster::GangDemand& demand, Know
                      bool first_look, Time now) {
   const bool was_kept = std::exchange(known.kept, count.applies && count.kept && !count.whole);
   const bool was_whole = std::exchange(known.whole, count.whole);
-  if (!count.applies || count.whole_bound || known.kept) {
-    const bool nobody_misses = count.applies || !count.ours;
+  known.foreign = count.foreign || (known.foreign && count.applies && !count.whole_bound);
+  if (!count.applies || count.whole_bound || known.kept || known.foreign) {
+    const bool nobody_misses = count.applies || !count.ours || count.singles;
     known.enough = nobody_misses ? count.filled : 0;
-    if (known.kept) known.kept_for = demand;
+    if (known.kept) {
+      known.kept_for = demand;
+      known.driver = count.driver;
+    }
     known.were_enough = 0;
     known.found_alone = false;
     known.since.reset();
@@ -197,7 +200,8 @@ void GangGrace::Note(const Count& count, const cluster::GangDemand& demand, Know
   const bool ends = known.since && now >= *known.since + GraceOf(count, known);
   if (ends && count.flying) known.since = now;
   if (known.since || known.found_alone || known.were_enough > 0) return;
-  const bool lost_places = was_kept && known.kept_for == demand;
+  // Places that come to an end are no more that is asked for; a driver that becomes another is.
+  const bool lost_places = was_kept && known.kept_for == demand && known.driver == count.driver;
   if (known.enough > 0 && count.filled >= known.enough && !lost_places) {
     known.were_enough = count.filled;
   } else {

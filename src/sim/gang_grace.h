@@ -8,7 +8,8 @@
 // none of them is lost. Those who make it whole and are on their way are waited for; if they come
 // back, the grace is over when it would have been. Who was asked to go, and does not, has another,
 // and so has who was on its way when it ended, as long as nobody has answered about its binding. A
-// gang of which somebody has a place by a profile that knows no gangs is not looked at.
+// gang of which somebody has a place by a profile that knows no gangs is not looked at before it is
+// whole without.
 #pragma once
 
 #include <cstddef>
@@ -39,18 +40,20 @@ class GangGrace {
  private:
   // How a gang stands.
   struct Count {
-    bool applies = false;                // some have a place, and have to be enough or to go
-    bool ours = false;                   // the profile of somebody places gangs as wholes
-    bool kept = false;                   // a driver runs, and the places of its executors are kept
-    bool whole = false;                  // with those on their way
-    bool whole_bound = false;            // without them
-    bool others = false;                 // wait, and are held back by nothing but the gang
-    bool ask_more = false;               // some of those, than who has a place does
-    bool all_placed = false;             // nobody else of it is there, waiting or leaving
-    bool asked = false;                  // some were, at the end of the grace
-    bool own_grace = false;              // its object says it
-    bool driven = false;                 // a driver has a place
-    bool flying = false;                 // some are on their way
+    bool applies = false;      // some have a place, and have to be enough or to go
+    bool foreign = false;      // somebody has a place by a profile that does not place them so
+    bool ours = false;         // the profile of somebody places gangs as wholes
+    bool singles = false;      // each of them is for itself
+    bool kept = false;         // a driver runs, and the places of its executors are kept
+    bool whole = false;        // with those on their way
+    bool whole_bound = false;  // without them
+    bool others = false;       // wait, and are held back by nothing but the gang
+    bool ask_more = false;     // some of those, than who has a place does
+    bool all_placed = false;   // nobody else of it is there, waiting or leaving
+    bool asked = false;        // some were, at the end of the grace
+    bool own_grace = false;    // its object says it
+    PodPtr driver = {};        // that has a place, if any
+    bool flying = false;       // some are on their way
     std::size_t placed = 0, filled = 0;  // the latter with those who are done
     Duration grace, straggler_wait;
     Time started = kNever, last_made;  // the first that has a place, the last that waits
@@ -61,10 +64,12 @@ class GangGrace {
     cluster::GangKey key = {};
     std::uint64_t version = 0;          // of the gang
     bool at_rest = false;               // nothing but a change of the gang makes a difference
+    bool foreign = false;               // was, and it has not been whole without since
     bool whole = false, kept = false;   // as counted then
     std::size_t enough = 0;             // had a place or were done, while that was enough
     std::size_t were_enough = 0;        // so many, until more was asked for; 0: they were not
     cluster::GangDemand kept_for = {};  // what was asked for while places were kept
+    PodPtr driver = {};                 // as it was then
     bool found_alone = false;           // by a scheduler that came, for longer than the grace
     std::optional<Time> since = {};     // too few have a place
     Duration grace = {};                // as it was then
