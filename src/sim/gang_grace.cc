@@ -158,11 +158,11 @@ void GangGrace::Begin(const Count& count, Known& known, bool first_look, Time no
   if (count.started == kNever) return;
   known.found_alone = count.all_placed && count.started + count.grace <= now;
   if (known.found_alone) known.since.reset();
+  known.not_before = now + count.straggler_wait;
   // Places for the executors of a driver may be kept again for a moment, and be over.
   if (!known.since || count.driver != nullptr) return;
   // It has begun before the scheduler came, with the last that came to join them.
   known.since = std::max(count.started, count.last_made);
-  known.not_before = now + count.straggler_wait;
 }
 
 void GangGrace::Note(const Count& count, const cluster::GangDemand& demand, Known& known,
@@ -186,7 +186,9 @@ void GangGrace::Note(const Count& count, const cluster::GangDemand& demand, Know
     known.enough = count.filled;
     return;
   }
-  if (was_whole) known.not_before = now;
+  // What ends a grace that is over by now is heard of now.
+  const Duration counted = std::exchange(known.counted_grace, count.grace);
+  if (was_whole || counted != count.grace) known.not_before = std::max(known.not_before, now);
   if (count.asked) known.since = now;
   if (known.found_alone && count.others) {
     known.found_alone = false;

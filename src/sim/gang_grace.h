@@ -73,6 +73,7 @@ class GangGrace {
     bool found_alone = false;           // by a scheduler that came, for longer than the grace
     std::optional<Time> since = {};     // too few have a place
     Duration grace = {};                // as it was then
+    Duration counted_grace = {};        // as it was at the last look
     Time not_before = {};               // nobody has to go
   };
   [[nodiscard]] Count CountGang(const engine::Engine& engine, const ToldView& told,
