@@ -77,6 +77,7 @@ class GangWeek {
  private:
   static constexpr int kMachines = 16, kCpusOfMachine = 8, kImportances = 3, kRacks = 4;
   static constexpr Duration kBetweenLooks = Duration::Seconds(10);
+  static constexpr Duration kLongWait = Duration::Minutes(12 * 60);
   // The grace of a gang, and a look at it.
   static constexpr Duration kLongestHalf = Duration::Seconds(60 + 10);
   // The least that a scheduler which starts gives a gang that it finds incomplete, and a look at
@@ -88,17 +89,18 @@ class GangWeek {
 
   struct Count {
     int running = 0, succeeded = 0;
-    bool driver_runs = false;
+    std::string driver;             // its key, if one runs
     std::set<std::string> who_run;  // keys
     Time first_made = kNever;       // of those who have not done their work
   };
   struct Done {
     int succeeded = 0;
-    Time seen;  // so many
+    Time first_seen, seen;  // the first, so many
   };
   struct Half {
     Duration since;
     std::set<std::string> who_ran;
+    std::string driver;
   };
 
   static std::string Machine(int i) { return fmt::format("node-{}", i); }
@@ -218,11 +220,11 @@ class GangWeek {
       } else if (!pod->meta.deleted) {
         ++count.running;
         count.who_run.insert(std::string(key));
-        count.driver_runs |= k8s::IsDriver(pod->meta.labels);
+        if (k8s::IsDriver(pod->meta.labels)) count.driver = key;
       }
     }
     for (const auto& [name, count] : counts) {
-      if (count.driver_runs) MakeExecutors(sizes_[name]);
+      if (!count.driver.empty()) MakeExecutors(sizes_[name]);
       LookForHalf(name, count);
       if (count.succeeded == sizes_[name].members) Remove(name);
       if (IsAnotherRun(name, count)) GiveUp(name);
@@ -236,9 +238,16 @@ class GangWeek {
     if (gang == sizes_.end() || gang->second.names.size() < 2) return false;
     Done& done = done_[name];
     const Time now = cluster_.agenda().now();
-    if (done.succeeded != count.succeeded) done = {count.succeeded, now};
-    return count.succeeded > 0 && count.running == 0 && count.first_made != kNever &&
-           count.first_made + kBetweenLooks >= done.seen;
+    if (done.succeeded == 0) done.first_seen = now;
+    if (done.succeeded != count.succeeded) done.seen = now;
+    done.succeeded = count.succeeded;
+    if (count.succeeded == 0 || count.running > 0) return false;
+    // A pod that had done its work was deleted with its node: its Job knows, and we do not.
+    if (count.first_made == kNever) return now - done.seen > kLongWait;
+    const Time made = count.first_made + kBetweenLooks;
+    if (made >= done.seen) return true;
+    // To a scheduler that started meanwhile only some of those may be of another gang.
+    return made >= done.first_seen && now - std::max(done.seen, made) > kLongWait;
   }
   void GiveUp(const std::string& name) {
     Remove(name);
@@ -278,14 +287,15 @@ class GangWeek {
       half_since_.erase(name);
       return;
     }
-    const Half now{cluster_.now(), count.who_run};
+    const Half now{cluster_.now(), count.who_run, count.driver};
     const auto [half, is_new] = half_since_.try_emplace(name, now);
     if (is_new) ++halves_;
-    // All may have gone at the end of the grace and others have started, between two looks.
+    // All may have gone at the end of the grace and others have started, between two looks; and for
+    // another driver places are kept anew.
     const std::set<std::string>& before = half->second.who_ran;
     const bool some_stayed = std::any_of(
         before.begin(), before.end(), [&](const auto& key) { return count.who_run.contains(key); });
-    if (!some_stayed) half->second = now;
+    if (!some_stayed || half->second.driver != count.driver) half->second = now;
     const bool driven = sizes_[name].kind == GangKind::kDriven;
     const Duration longest = driven ? kLongestDrive + kLongestHalf : kLongestHalf;
     if (cluster_.now() - half->second.since <= longest) return;
