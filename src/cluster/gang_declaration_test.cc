@@ -97,9 +97,9 @@ TEST(GangDeclaration, ObjectsAreNamedInEverySpelling) {
   EXPECT_EQ(Read({}, {}, {{"", "train", ""}}), by(GangSource::kPodGroup));
   EXPECT_EQ(Read({}, {}, {{"job", "train", ""}}), by(GangSource::kWorkload, "job/train"));
   EXPECT_EQ(Read({}, {}, {{"job", "train", "3"}}), by(GangSource::kWorkload, "job/train/3"));
-  EXPECT_EQ(Read({{"scheduling.k8s.io/pod-group", "train"},
-                  {"scheduling.k8s.io/workload-name", "job"}}),
-            by(GangSource::kWorkload, "job/train"));
+  EXPECT_EQ(
+      Read({{"scheduling.k8s.io/pod-group", "train"}, {"scheduling.k8s.io/workload-name", "job"}}),
+      by(GangSource::kWorkload, "job/train"));
   EXPECT_EQ(Read({{"scheduling.k8s.io/workload-name", "job"}}), std::nullopt) << "of which group?";
   EXPECT_EQ(Read({{kObject, "train"}}), by(GangSource::kSigsPodGroup));
   EXPECT_EQ(Read({}, {{kObject, "train"}}), by(GangSource::kSigsPodGroup));
@@ -151,11 +151,9 @@ TEST(GangDeclaration, WhoSaysOnlyHalfIsTold) {
 }
 
 TEST(GangDeclaration, AMemberIsToldOfAKeyThatNobodyReads) {
-  const auto gang = Read({{kOurs + "min-available", "2"},
-                          {kOurs + "min-subgroups", "2"},
-                          {kOurs + "name", "train"}});
-  EXPECT_EQ(gang->conflict,
-            "nobody reads label pod-group.scheduling.kubenexus.io/min-subgroups");
+  const auto gang = Read(
+      {{kOurs + "min-available", "2"}, {kOurs + "min-subgroups", "2"}, {kOurs + "name", "train"}});
+  EXPECT_EQ(gang->conflict, "nobody reads label pod-group.scheduling.kubenexus.io/min-subgroups");
 }
 
 TEST(GangDeclaration, LongTextsAreCutShortInWhatIsSaid) {
@@ -308,8 +306,7 @@ TEST(GangDeclaration, PodsOfOperatorsBelongToTheirJobIfThatIsWanted) {
         std::pair("jobset.sigs.k8s.io/jobset-name", "JobSet/j"),
         std::pair("ray.io/cluster", "Ray/j"), std::pair("spark-app-selector", "Spark/j"),
         std::pair("volcano.sh/job-name", "Volcano/j")}) {
-    EXPECT_EQ(ReadOfOperator({{label, "j"}, {kOurs + "min-available", "4"}}),
-              OfOperator(gang, 4));
+    EXPECT_EQ(ReadOfOperator({{label, "j"}, {kOurs + "min-available", "4"}}), OfOperator(gang, 4));
   }
 }
 

@@ -142,7 +142,7 @@ struct PodSpec {
   ResourceList overhead;
   std::optional<ResourceRequirements> resources;  // for the pod as a whole
   bool host_network = false;
-  bool host_users = true;  // false: the pod has a user namespace of its own
+  bool host_users = true;       // false: the pod has a user namespace of its own
   bool restarts_always = true;  // restartPolicy: such a pod does not end by itself
   std::optional<std::int64_t> active_deadline_seconds;
   std::optional<std::int64_t> termination_grace_seconds;

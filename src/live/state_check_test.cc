@@ -76,12 +76,11 @@ class StateCheckTest : public ::testing::Test {
     if (asked.path.find("watch=true") != std::string::npos) {
       return server_.http().Begin(asked, 200, {{"content-type", "application/json"}});
     }
-    server_.http().Answer(
-        asked, 200,
-        fmt::format(R"({{"apiVersion":"v1","kind":"{}List","metadata":)"
-                    R"({{"resourceVersion":"1"}},"items":[{}]}})",
-                    path.ends_with("pods") ? "Pod" : "Node", there_[path]),
-        {{"content-type", "application/json"}});
+    server_.http().Answer(asked, 200,
+                          fmt::format(R"({{"apiVersion":"v1","kind":"{}List","metadata":)"
+                                      R"({{"resourceVersion":"1"}},"items":[{}]}})",
+                                      path.ends_with("pods") ? "Pod" : "Node", there_[path]),
+                          {{"content-type", "application/json"}});
   }
 
   ApiServer server_{loop_};
