@@ -349,12 +349,20 @@ class Manifest(unittest.TestCase):
 
     def cut_amid_bindings(self, cable, done):
         """Until it had to look what became of one."""
-        for attempt in range(30):
-            for i in range(20):
-                self.plane.create(PODS, pod(f"cut-{attempt}-{i}", "1m"))
-                cable.cut()
-            if done():
-                return
+        for attempt in range(20):
+            # Many wait for one node, so that many bindings are sent at once.
+            here = f"cut-{attempt}"
+            self.plane.create_many(PODS, [
+                pod(f"{here}-{i}", "1m", nodeSelector={"kubernetes.io/hostname": here})
+                for i in range(100)])
+            self.plane.wait_for(f"{PODS}/{here}-99", lambda got: got["status"].get("conditions"))
+            self.plane.create(NODES, node(here, "2"))
+            time.sleep(0.01 * (1 + attempt % 5))
+            cable.cut()
+            for _ in range(20):
+                if done():
+                    return
+                time.sleep(0.1)
         self.fail("it never looked what became of a binding")
 
     def test_every_kind_that_it_may_not_watch_is_named(self):
