@@ -57,7 +57,8 @@ void Core::FailOnNode(PodId id, const FailedAttempt& attempt, const std::string&
     if (departure != 0) failed.failures = ++waiting.failures;
     // Others of it are bound or about to be: who comes in between would leave it without the rest.
     const Duration grace = GangArgsOf(state_.gangs().Get(gang)).grace;
-    if (departure == 0 && ready && GangBook::KeepsPlaces(waiting, grace, now)) kept = row;
+    const bool could_stay = departure == 0 && ready && state_.nodes().has_node(row);
+    if (could_stay && GangBook::KeepsPlaces(waiting, grace, now)) kept = row;
   }
   Fail(id, failed, message, kept, now);
   if (departure != 0) CancelDeparture(departure, now);

@@ -49,6 +49,24 @@ class GangRetry : public ::testing::Test {
   int guests_ = 0;
 };
 
+TEST_F(GangRetry, NobodyKeepsAPlaceOnANodeThatIsGone) {
+  harness_.Node(Machine("a", "1"));
+  harness_.Node(Machine("b", "1"));
+  for (const char* name : {"m0", "m1"}) harness_.Pod(Member(name, "1", 2));
+  harness_.Schedule();
+  const std::string lost = harness_.NodeOf("m0");
+  harness_.NodeGone(lost);
+  harness_.FinishBinding("m0", "node is gone");
+  harness_.FinishBinding("m1");
+  for (const PatchPodStatus& patch : harness_.patches()) {
+    EXPECT_EQ(patch.nominated_node.value_or(""), "") << patch.pod.name;
+  }
+  EXPECT_TRUE(harness_.engine().state().nominations().empty());
+  harness_.Node(Machine("c", "1"));
+  harness_.Pass(Duration::Seconds(11));
+  EXPECT_EQ(harness_.NodeOf("m0"), "c");
+}
+
 TEST_F(GangRetry, AnotherPlaceForWhoIsInTheWayLetsTheGangTryAgain) {
   for (const bool with_roles : {false, true}) {
     testing::Harness harness({}, testing::GangProfiles());
